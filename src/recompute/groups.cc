@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <numeric>
 #include <utility>
 #include <vector>
+
+#include "base/disjoint_sets.h"
 
 namespace berth::internal::recompute {
 namespace {
@@ -13,23 +14,7 @@ namespace {
 constexpr std::size_t kMostMembers = 16;
 constexpr int kMostRounds = 16;
 
-// Which operators are one, as a forest of their indices.
-class Union {
- public:
-  explicit Union(std::size_t size) : parent_(size) {
-    std::iota(parent_.begin(), parent_.end(), Op{0});
-  }
-  Op Find(Op v) {
-    while (parent_[v] != v) v = parent_[v] = parent_[parent_[v]];
-    return v;
-  }
-  void Join(Op u, Op v) { parent_[Find(u)] = Find(v); }
-
- private:
-  std::vector<Op> parent_;
-};
-
-// Whether version `k` of a storage is made by its chain.
+// Whether this version of a storage is made by its chain, and by which operator.
 [[nodiscard]] bool IsMadeByChain(const StorageInfo& info, std::int32_t version) {
   return version >= (info.given ? 1 : 0);
 }
@@ -61,7 +46,7 @@ class Grouper {
   // Groups of all operators that are not to be alone.
   void Join() {
     const std::size_t n = model_.num_operators();
-    Union joined(n);
+    DisjointSets joined(n);
     std::vector<char> chained(model_.storages.size(), 0);
     for (Storage s = 0; s < model_.storages.size(); ++s) {
       const StorageInfo& info = model_.storages[s];
@@ -82,7 +67,7 @@ class Grouper {
   }
 
   // Groups are numbered by their first members in the first order.
-  void Number(Union& joined) {
+  void Number(DisjointSets& joined) {
     constexpr Op kNone = static_cast<Op>(-1);
     groups_.members.clear();
     groups_.group_of.assign(model_.num_operators(), kNone);

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/gap.h"
 #include "base/random.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -45,7 +46,6 @@ namespace berth {
 namespace internal::recompute {
 namespace {
 
-constexpr std::int64_t kMillion = 1'000'000;
 constexpr std::int64_t kNoCost = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kDefaultWork = 3'000'000'000;
 constexpr std::int64_t kNodesOfChoice = 2'000'000;
@@ -147,11 +147,7 @@ class Planner {
                     kPatienceForEach * static_cast<std::int64_t>(model_.num_operators()));
   }
   // The most that a plan may cost to be as near to the bound as was asked for.
-  [[nodiscard]] std::int64_t Enough() const {
-    if (options_.gap >= kMillion) return kNoCost - 1;
-    const Wide most = Wide{bound_} * kMillion / (kMillion - options_.gap);
-    return static_cast<std::int64_t>(std::min<Wide>(most, kNoCost - 1));
-  }
+  [[nodiscard]] std::int64_t Enough() const { return MostWithin(bound_, options_.gap); }
   [[nodiscard]] bool IsEnough() const { return best_cost() <= Enough(); }
 
   void Report() const {
@@ -642,10 +638,7 @@ Result<PlanAnswer> PlanValid(const Graph& graph, const RecomputeOptions& options
                 "what the operators read and write adds up to more than 2^60 bytes: recomputation "
                 "needs costs that add up to less");
   }
-  if (options.gap < 0) {
-    return Fail(ErrorCode::kInvalidOptions,
-                "the gap is " + std::to_string(options.gap) + " millionths, less than 0");
-  }
+  BERTH_TRY(ValidateGap(options.gap));
   if (options.capacity < 0 || options.capacity > kMaxBytes) {
     return Fail(ErrorCode::kInvalidOptions, "the capacity is " + std::to_string(options.capacity) +
                                                 " bytes but must be from 0 to 2^60");

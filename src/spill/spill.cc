@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/gap.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "base/wide.h"
@@ -137,7 +138,6 @@ class Planner {
   static constexpr std::size_t kStagesOfLast = 4;   // The same, after the search over all orders.
   static constexpr std::size_t kSegmentStage = 2;   // Segment bounds come before this stage.
   static constexpr int kPriceIterations = 2000;
-  static constexpr std::int64_t kMillion = 1'000'000;
   static constexpr std::int64_t kDefaultWork = 8'000'000'000;
   static constexpr std::array<int, 4> kAlphas = {0, 4, 8, 16};
 
@@ -149,7 +149,7 @@ class Planner {
   // Of a plan with this traffic: as near to the bound as was asked for.
   [[nodiscard]] bool IsNear(Bytes traffic) const {
     if (options_.gap == 0 || traffic == kNoCost) return false;
-    return internal::Wide{traffic} - bound_ <= internal::Wide{traffic} * options_.gap / kMillion;
+    return traffic <= internal::MostWithin(bound_, options_.gap);
   }
 
   void Report() const {
@@ -554,10 +554,7 @@ Result<void> Check(const Graph& graph, const SpillOptions& options) {
     return Fail(ErrorCode::kInvalidOptions, "the capacity is " + std::to_string(options.capacity) +
                                                 " bytes but must be from 0 to 2^60");
   }
-  if (options.gap < 0) {
-    return Fail(ErrorCode::kInvalidOptions,
-                "the gap is " + std::to_string(options.gap) + " millionths, less than 0");
-  }
+  BERTH_TRY(internal::ValidateGap(options.gap));
   if (options.max_states < 1) {
     return Fail(ErrorCode::kInvalidOptions,
                 "max_states is " + std::to_string(options.max_states) + ", less than 1");

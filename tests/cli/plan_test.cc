@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/sanitizer.h"
 #include "berth/baselines.h"
 #include "berth/graph.h"
 #include "berth/io.h"
@@ -48,17 +49,9 @@ TEST_F(PlanCommandTest, ListsTheTensorsAtThePeak) {
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kMemoryIsWatched = true;
-#elif defined(__has_feature)
-constexpr bool kMemoryIsWatched = __has_feature(address_sanitizer);
-#else
-constexpr bool kMemoryIsWatched = false;
-#endif
-
 // A limit on memory ends a search with its best plan, or the command with a sentence.
 TEST_F(PlanCommandTest, MemoryLimit) {
-  if (kMemoryIsWatched) GTEST_SKIP() << "AddressSanitizer ends the process itself";
+  if (BERTH_ADDRESS_SANITIZER) GTEST_SKIP() << "AddressSanitizer ends the process itself";
   const std::string graph = Path("cell.json");
   ASSERT_EQ(Berth({"generate", "cell", "--operators", "5000", "-o", graph}).exit_code, 0);
   for (const std::string command : {"schedule", "plan"}) {

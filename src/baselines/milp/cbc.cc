@@ -23,22 +23,16 @@
 #include <coin/CoinPackedMatrix.hpp>
 #include <coin/OsiClpSolverInterface.hpp>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define BERTH_ADDRESS_SANITIZER
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define BERTH_ADDRESS_SANITIZER
-#endif
-#endif
+#include "base/sanitizer.h"
 
-#ifdef BERTH_ADDRESS_SANITIZER
+#if BERTH_ADDRESS_SANITIZER
 #include <sanitizer/lsan_interface.h>
 #endif
 
 namespace berth::internal::milp {
 namespace {
 
-#ifdef BERTH_ADDRESS_SANITIZER
+#if BERTH_ADDRESS_SANITIZER
 using IgnoreLeaks = __lsan::ScopedDisabler;
 #else
 struct IgnoreLeaks {

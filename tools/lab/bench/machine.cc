@@ -7,13 +7,7 @@
 #include <string_view>
 #include <thread>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define BERTH_HAS_SANITIZERS 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define BERTH_HAS_SANITIZERS 1
-#endif
-#endif
+#include "base/sanitizer.h"
 
 namespace berth::lab {
 namespace {
@@ -58,9 +52,7 @@ Machine ThisMachine() {
 #else
   machine.build = "debug";
 #endif
-#ifdef BERTH_HAS_SANITIZERS
-  machine.build += " with sanitizers";
-#endif
+  if (BERTH_ADDRESS_SANITIZER) machine.build += " with sanitizers";
   return machine;
 }
 
