@@ -37,7 +37,8 @@ class Bounder {
         order_(order),
         work_(work),
         budget_(budget),
-        precedence_(schedule::MakeInstance(model.num_operators(), 0, Edges(), {})) {
+        precedence_(schedule::MakeInstance(model.num_operators(), 0, Edges(), {})),
+        all_lost_(model) {
     FindLost();
     part_of_.assign(model.storages.size(), 0);
     std::vector<schedule::FlowBuffer> buffers;
@@ -93,9 +94,9 @@ class Bounder {
     std::int32_t level = 0;
     std::int64_t cost = 0;
   };
-  // Once `writer` has run, having the version of a part again costs so much more.
+  // Once all of `after` have run, having the version of a part again costs so much more.
   struct Extra {
-    Op writer = 0;
+    std::vector<Op> after;
     std::int64_t cost = 0;
   };
 
@@ -114,9 +115,9 @@ class Bounder {
   }
   void AddLost(Storage s, std::int32_t level) {
     std::vector<Lost>& lost = lost_[s];
-    const auto makers = LostMakers(model_, s, level, [&](Op writer, Op by) {
-      return by == kNoOp || writer == by || precedence_.Precedes(writer, by);
-    });
+    const auto makers = all_lost_.Of(
+        s, level, [&](Op u, Op v) { return precedence_.Precedes(u, v); },
+        [](const std::vector<Op>&) { return true; });
     for (const LostMaker& maker : makers) {
       const bool known = std::any_of(lost.begin(), lost.end(),
                                      [&](const Lost& other) { return other.maker.op == maker.op; });
@@ -159,7 +160,7 @@ class Bounder {
       extras_.emplace_back();
       for (const Lost& lost : lost_[s]) {
         if (lost.level > part.level) continue;
-        extras_.back().push_back({lost.maker.writer, Share(s, lost.maker.op)});
+        extras_.back().push_back({lost.maker.after, Share(s, lost.maker.op)});
       }
       buffers.push_back(std::move(buffer));
       if (part.cost == kMustStay) break;
@@ -210,7 +211,9 @@ class Bounder {
       costs[p] = parts_[p].cost;
       if (costs[p] == kMustStay) continue;
       for (const Extra& extra : extras_[p]) {
-        if (precedence_.Precedes(extra.writer, v)) costs[p] += extra.cost;
+        const bool over = std::all_of(extra.after.begin(), extra.after.end(),
+                                      [&](Op u) { return precedence_.Precedes(u, v); });
+        if (over) costs[p] += extra.cost;
       }
     }
     return costs;
@@ -449,6 +452,7 @@ class Bounder {
   schedule::Instance instance_;
   std::vector<std::size_t> part_of_;  // By storage: its first part, if it has bytes.
   const schedule::Precedence precedence_;
+  const LostMakers all_lost_;
   std::vector<char> counts_;        // By storage: for some operator.
   std::vector<std::size_t> first_;  // By part: live in the known order from here,
   std::vector<std::size_t> last_;   // through here.

@@ -93,8 +93,9 @@ void Gaps::SetPrices(const Model& model, const std::vector<Op>& order) {
   // By storage, the gaps that may have to be dropped by version.
   std::vector<std::vector<std::int64_t>> needed(model.storages.size());
   std::vector<std::vector<Op>> lost(gaps_.size());
-  std::vector<std::size_t> step_of(order.size());
-  for (std::size_t step = 0; step < order.size(); ++step) step_of[order[step]] = step;
+  const LostMakers all_lost(model);
+  std::vector<std::uint32_t> step_of(order.size());
+  for (std::uint32_t step = 0; step < order.size(); ++step) step_of[order[step]] = step;
   std::vector<Wide> shares(model.num_operators(), 0);
   for (std::size_t g = 0; g < gaps_.size(); ++g) {
     Gap& gap = gaps_[g];
@@ -105,13 +106,16 @@ void Gaps::SetPrices(const Model& model, const std::vector<Op>& order) {
     if (counts.size() <= version) counts.resize(version + 1, 0);
     ++counts[version];
     const std::uint32_t latest = gap.from + 1 + (gap.to - gap.from) / kPartBefore;
-    for (const LostMaker& maker :
-         LostMakers(model, gap.storage, gap.version, [&](Op writer, Op by) {
-           return step_of[writer] <= (by == kNoOp ? latest : step_of[by]);
-         })) {
+    const auto makers = all_lost.Of(
+        gap.storage, gap.version, [&](Op u, Op v) { return step_of[u] < step_of[v]; },
+        [&](const std::vector<Op>& after) {
+          return std::all_of(after.begin(), after.end(),
+                             [&](Op v) { return step_of[v] <= latest; });
+        });
+    for (const LostMaker& maker : makers) {
       lost[g].push_back(maker.op);
       shares[maker.op] += size_[g];
-      gap.lost = std::max(gap.lost, static_cast<std::uint32_t>(step_of[maker.writer]));
+      for (const Op v : maker.after) gap.lost = std::max(gap.lost, step_of[v]);
     }
   }
   for (Storage s = 0; s < model.storages.size(); ++s) {

@@ -1,16 +1,15 @@
-// recompute/lost.h -- what must run again with a storage because versions have been written over.
+// recompute/lost.h -- what must run again with a storage because what made it is no longer there.
 //
-//   x = normalize(a);  y = copy(x);  relu(x)
+//   x = normalize(a);  y = copy(x);  relu(x)      t = multiply(b);  s = gelu(t)
 //
-// Once relu() has run, copy() can only run again after normalize() has run again, too.
+// Once relu() has run, copy() can only run again after normalize() has run again, too: x was written
+// over. And t has no user after gelu(): who drops s and not t keeps as many bytes as with s, so that
+// dropping s frees memory only if multiply() and gelu() both run again.
 #ifndef BERTH_RECOMPUTE_LOST_H_
 #define BERTH_RECOMPUTE_LOST_H_
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <utility>
 #include <vector>
 
 #include "recompute/model.h"
@@ -19,57 +18,81 @@ namespace berth::internal::recompute {
 
 inline constexpr Op kNoOp = std::numeric_limits<Op>::max();
 
-// `op` must run again once `writer` has first run.
+// `op` must run again once all of `after` have first run.
 struct LostMaker {
   Op op = 0;
-  Op writer = 0;
+  std::vector<Op> after;
 };
 
-// Operators that run again at least once if `version` of `s` is made again after certain operators have
-// first run, besides the chain of `s`: each once. `is_over(writer, by)` tells whether `writer` has run
-// first by the time at which a storage is made again that needs what it wrote over: `s` itself where
-// `by` is kNoOp, and otherwise one that `by` wrote over, whose first run is before that time. With a link there are
-// none, as everything can be copied. At most 64, and the nearest first.
-template <typename IsOver>
-[[nodiscard]] std::vector<LostMaker> LostMakers(const Model& model, Storage s, std::int32_t version,
-                                                IsOver is_over) {
-  constexpr std::size_t kMost = 64;
+class LostMakers {
+ public:
+  explicit LostMakers(const Model& model);
+
+  // Operators that run again if `version` of `s` is to be in memory later, and neither `s` nor as many
+  // bytes of what it is made from are in memory at some moment after certain operators have first run;
+  // besides the chain of `s`. Each is listed once. `precedes(u, v)` tells whether `u` always first runs
+  // before `v`, and `may(after)` whether those can have run by then. Several storages may list one
+  // operator, and one storage may list it for several moments: one execution may serve them all. With a
+  // link there are none, as everything can be copied. At most 64, and the nearest first.
+  template <typename Precedes, typename May>
+  [[nodiscard]] std::vector<LostMaker> Of(Storage s, std::int32_t version, Precedes precedes,
+                                          May may) const;
+
+ private:
+  static constexpr std::size_t kMost = 64;
+  // A storage that is made again for `s`: after the moment, or (`by` is an operator) after `by`, which
+  // wrote over it, at any time.
   struct Made {
     Storage storage = 0;
     std::int32_t version = 0;
-    Op by = kNoOp;    // Wrote over it,
-    Op root = kNoOp;  // after which the storage that needs it was made again.
+    Op by = kNoOp;
+    std::vector<Op> after;
   };
+  [[nodiscard]] static bool Lists(const std::vector<LostMaker>& makers, Op v);
+  [[nodiscard]] bool InChain(Storage s, std::int32_t version, Op v) const;
+
+  const Model& model_;
+  std::vector<std::vector<Op>> users_;  // By storage: those that find it.
+  // By storage: the only one that may count the bytes of this one as its own, the largest that users
+  // of it make.
+  std::vector<Storage> owner_;
+};
+
+template <typename Precedes, typename May>
+std::vector<LostMaker> LostMakers::Of(Storage s, std::int32_t version, Precedes precedes,
+                                      May may) const {
   std::vector<LostMaker> makers;
-  if (model.linked || version > model.storages[s].again) return makers;
-  const auto listed = [&](Op v) {
-    return std::any_of(makers.begin(), makers.end(),
-                       [&](const LostMaker& maker) { return maker.op == v; });
-  };
-  const auto in_chain = [&](Op v) {
-    const auto& chain = model.storages[s].chain;
-    return std::find(chain.begin(), chain.begin() + version + 1, v) != chain.begin() + version + 1;
-  };
-  std::vector<Made> made = {{s, version, kNoOp, kNoOp}};
+  if (model_.linked || version > model_.storages[s].again) return makers;
+  std::vector<Made> made = {{s, version, kNoOp, {}}};
   for (std::size_t i = 0; i < made.size() && makers.size() < kMost; ++i) {
     const Made now = made[i];
-    const auto& chain = model.storages[now.storage].chain;
+    const auto& chain = model_.storages[now.storage].chain;
     for (std::int32_t k = 0; k <= now.version; ++k) {
-      for (const Touch& touch : model.TouchesOf(chain[static_cast<std::size_t>(k)])) {
-        const StorageInfo& info = model.storages[touch.storage];
-        if (touch.storage == now.storage || touch.only_first || info.given) continue;
-        if (touch.finds < 0 || touch.finds >= info.last || touch.finds > info.again) continue;
-        const Op writer = info.chain[static_cast<std::size_t>(touch.finds) + 1];
-        if (touch.storage == s || !is_over(writer, now.by)) continue;
-        const Op root = now.by == kNoOp ? writer : now.root;
+      for (const Touch& touch : model_.TouchesOf(chain[static_cast<std::size_t>(k)])) {
+        const StorageInfo& info = model_.storages[touch.storage];
+        if (touch.storage == now.storage || touch.storage == s || touch.only_first) continue;
+        if (info.given || touch.finds < 0 || touch.finds > info.again) continue;
+        Made next = {touch.storage, touch.finds, kNoOp, now.after};
+        if (touch.finds < info.last) {  // Written over.
+          next.by = info.chain[static_cast<std::size_t>(touch.finds) + 1];
+          if (now.by != kNoOp && !precedes(next.by, now.by)) continue;
+          if (now.by == kNoOp) next.after.push_back(next.by);
+        } else {  // Without a use.
+          const bool counts = owner_[touch.storage] == now.storage && !info.result &&
+                              info.size >= model_.storages[s].size;
+          if (now.by != kNoOp || !counts) continue;
+          const std::vector<Op>& users = users_[touch.storage];
+          next.after.insert(next.after.end(), users.begin(), users.end());
+        }
+        if (!may(next.after)) continue;
         bool any = false;
         for (std::int32_t j = 0; j <= touch.finds; ++j) {
           const Op maker = info.chain[static_cast<std::size_t>(j)];
-          if (listed(maker) || in_chain(maker)) continue;
-          makers.push_back({maker, root});
+          if (Lists(makers, maker) || InChain(s, version, maker)) continue;
+          makers.push_back({maker, next.after});
           any = true;
         }
-        if (any) made.push_back({touch.storage, touch.finds, writer, root});
+        if (any) made.push_back(std::move(next));
       }
     }
   }
