@@ -37,6 +37,8 @@ constexpr std::size_t kCandidates = 8;
 constexpr int kReliable = 1;
 // The rest is searched on its own once one item in so many is decided.
 constexpr std::size_t kRestOf = 5;
+// How many nodes later it is looked whether that has come true.
+constexpr int kRestartEvery = 16;
 // With fewer new decisions the relaxation is not solved again.
 constexpr std::size_t kManyFixed = 4;
 
@@ -164,9 +166,10 @@ std::optional<Remainder> Rest(const Selection& whole, const Allowed& allowed) {
 
 class ChoiceSearch::Impl {
  public:
-  Impl(const Selection& selection, bool keeps)
+  Impl(const Selection& selection, bool keeps, bool wary)
       : selection_(selection),
         keeps_(keeps),
+        wary_(wary),
         nogoods_(selection.nogoods.size()),
         mirrored_(Mirror(selection)),
         relaxation_(selection) {
@@ -186,6 +189,7 @@ class ChoiceSearch::Impl {
     budget_ = &budget;
     for (bool first = true; next_ || !open_.empty(); first = false) {
       if (!first && Spent()) break;
+      if (!next_ && Restart()) return RunRest(limits, budget);
       Node node = Next();
       if (node.bound > answer_.profit) {
         Visit(std::move(node));
@@ -214,11 +218,11 @@ class ChoiceSearch::Impl {
   }
 
   // What an option must be worth to be considered: more than this.
-  [[nodiscard]] std::int64_t Threshold() const { return keeps_ ? floor_ : answer_.profit; }
+  [[nodiscard]] std::int64_t Threshold() const { return wary_ ? floor_ : answer_.profit; }
   // A node without a choice that is better than the best known one. It has some that are worth
   // looking for if that one is excluded.
   void Settle(Node node) {
-    if (keeps_ && node.bound > floor_) settled_.push_back(std::move(node));
+    if (wary_ && node.bound > floor_) settled_.push_back(std::move(node));
   }
   void Begin();
   void Extend();
@@ -232,7 +236,9 @@ class ChoiceSearch::Impl {
     return node;
   }
   [[nodiscard]] Chosen RunRest(const ChooseLimits& limits, Budget& budget);
+  [[nodiscard]] std::int64_t PricedWithout(const Literal& literal) const;
   [[nodiscard]] bool SplitOff(const Node& root);
+  [[nodiscard]] bool Restart();
   void Visit(Node node);
   void Apply(const Node& node);
   [[nodiscard]] bool Propagate(Allowed& allowed) const;
@@ -251,6 +257,8 @@ class ChoiceSearch::Impl {
 
   const Selection& selection_;
   const bool keeps_;
+  // The best choice may be excluded: it rules out for good only what is worth no more than the floor.
+  bool wary_;
   std::size_t nogoods_ = 0;  // Of the selection, that are known here.
   std::int64_t floor_ = -1;
   ChooseLimits limits_;
@@ -259,6 +267,13 @@ class ChoiceSearch::Impl {
   Relaxation relaxation_;
   std::vector<Node> open_;     // A heap.
   std::vector<Node> settled_;  // See Settle().
+  struct Root {
+    Prices prices;            // The latest ones,
+    Allowed allowed;          // for what was allowed then; later restarts leave less.
+    std::int64_t asked = -1;  // The threshold that they were asked about.
+    int visited = 0;          // Nodes since then.
+  };
+  std::optional<Root> root_;
   std::optional<Node> next_;
   // What branching on an option has lowered the relaxation by, for each unit that its value changes
   // by: left out, taken.
@@ -272,6 +287,7 @@ class ChoiceSearch::Impl {
   std::optional<Remainder> remainder_;
   std::unique_ptr<ChoiceSearch> rest_;
   std::int64_t rest_bound_ = 0;  // Of everything.
+  bool restarted_ = false;       // Branching was tried: it is better than very wide sweeps.
   std::int64_t numbers_ = 0;
   std::vector<std::int64_t> least_;  // Of the latest sweep.
   Chosen answer_;
@@ -287,6 +303,9 @@ void ChoiceSearch::Impl::Begin() {
   open_ = {std::move(root)};
   next_.reset();
   settled_.clear();
+  root_.reset();
+  restarted_ = false;
+  bound_without_.clear();
   numbers_ = 0;
 }
 
@@ -296,12 +315,14 @@ void ChoiceSearch::Impl::Extend() {
   BERTH_CHECK(keeps_);
   mirrored_.nogoods = selection_.nogoods;
   relaxation_.Extend();
+  bool goes_on = true;
   if (answer_.choice && !Allows(selection_, *answer_.choice)) {
     answer_.choice.reset();
     answer_.profit = floor_;
     for (Node& node : std::exchange(settled_, {})) Open(std::move(node));
+    goes_on = wary_;  // Otherwise it has ruled out others for good.
+    wary_ = true;
   }
-  bool goes_on = true;
   for (; nogoods_ < selection_.nogoods.size(); ++nogoods_) {
     goes_on = goes_on && (!rest_ || AddNogood(selection_.nogoods[nogoods_], *remainder_));
   }
@@ -326,14 +347,37 @@ bool ChoiceSearch::Impl::SplitOff(const Node& root) {
     return false;
   }
   rest_bound_ = root.bound;
-  rest_ = std::make_unique<ChoiceSearch>(remainder_->selection, keeps_);
+  rest_ = std::make_unique<ChoiceSearch>(remainder_->selection, keeps_, wary_);
   return true;
+}
+
+// With a better choice the prices at the root rule out more, and so does what all open nodes have
+// forbidden. If that is much, the rest is searched from its beginning: with cuts and sweeps of its own,
+// which are worth more than the tree so far.
+bool ChoiceSearch::Impl::Restart() {
+  if (wary_) return false;
+  const bool better = root_ && root_->asked < Threshold();
+  if (!root_ || (!better && ++root_->visited % kRestartEvery != 0)) return false;
+  root_->asked = Threshold();
+  Node root{answer_.profit, 0, 0, Allowed(root_->allowed.size(), 0)};
+  for (const Node& node : open_) {
+    root.bound = std::max(root.bound, node.bound);
+    for (std::size_t i = 0; i < root.allowed.size(); ++i) root.allowed[i] |= node.allowed[i];
+  }
+  for (std::size_t i = 0; i < root.allowed.size(); ++i) root.allowed[i] &= root_->allowed[i];
+  static_cast<void>(Fix(root_->prices, root));
+  if (!Propagate(root.allowed)) return false;
+  root_->allowed = root.allowed;
+  restarted_ = SplitOff(root);
+  return restarted_;
 }
 
 Chosen ChoiceSearch::Impl::RunRest(const ChooseLimits& limits, Budget& budget) {
   const std::int64_t decided = remainder_->profit;
+  ChooseLimits narrow = limits;
+  if (restarted_) narrow.width = std::min(narrow.width, kNodeWidth);
   const Chosen chosen =
-      rest_->Run(std::max<std::int64_t>(Threshold() - decided, -1), limits, budget);
+      rest_->Run(std::max<std::int64_t>(Threshold() - decided, -1), narrow, budget);
   if (chosen.choice && chosen.profit + decided > answer_.profit) {
     Choice choice = remainder_->decided;
     for (std::size_t i = 0; i < remainder_->items.size(); ++i) {
@@ -410,6 +454,10 @@ void ChoiceSearch::Impl::NoteBounds(const Prices& prices, const Allowed& allowed
 }
 
 std::int64_t ChoiceSearch::Impl::BoundWithout(const Literal& literal) const {
+  return std::max(Threshold(), PricedWithout(literal));
+}
+
+std::int64_t ChoiceSearch::Impl::PricedWithout(const Literal& literal) const {
   const auto& [item, option] = literal;
   std::int64_t bound = bound_without_.empty() ? answer_.bound : bound_without_[item][option];
   if (!rest_ || bound <= Threshold()) return bound;
@@ -519,9 +567,12 @@ void ChoiceSearch::Impl::Visit(Node node) {
     if (!Propagate(node.allowed)) return;
     Apply(node);
     relaxation_.Solve(!limits_.covers ? 0 : root ? kRootRounds : kNodeRounds, *budget_);
-    const Prices prices = relaxation_.Exact();
+    const Prices prices = relaxation_.Exact(Threshold());
     node.bound = std::min(node.bound, prices.bound / prices.scale);
-    if (root) NoteBounds(prices, node.allowed);
+    if (root) {
+      NoteBounds(prices, node.allowed);
+      root_ = Root{prices, node.allowed};
+    }
     if (budget_->TimeIsUp()) return node.bound > answer_.profit ? Open(std::move(node)) : void();
     RoundOff(prices);
     if (node.bound <= answer_.profit) return Settle(std::move(node));
@@ -626,8 +677,8 @@ void ChoiceSearch::Impl::Branch(Node node) {
   next_ = std::move(take ? node : without);
 }
 
-ChoiceSearch::ChoiceSearch(const Selection& selection, bool keeps)
-    : impl_(std::make_unique<Impl>(selection, keeps)) {}
+ChoiceSearch::ChoiceSearch(const Selection& selection, bool keeps, bool wary)
+    : impl_(std::make_unique<Impl>(selection, keeps, wary)) {}
 ChoiceSearch::~ChoiceSearch() = default;
 
 Chosen ChoiceSearch::Run(std::int64_t floor, const ChooseLimits& limits, Budget& budget) {
@@ -641,7 +692,7 @@ std::int64_t ChoiceSearch::BoundWithout(const Literal& literal) const {
 
 Chosen Choose(const Selection& selection, std::int64_t floor, const ChooseLimits& limits,
               Budget& budget) {
-  return ChoiceSearch(selection, false).Run(floor, limits, budget);
+  return ChoiceSearch(selection, false, false).Run(floor, limits, budget);
 }
 
 }  // namespace berth::internal::memories

@@ -26,12 +26,12 @@ struct Chosen {
 };
 
 // A search that can be stopped and gone on with. `selection` must outlive it. A search that `keeps`
-// goes on as well once `selection` has more nogoods: the best choice known rules out no choice that is
-// worth more than the floor, so that it can be excluded. Of any other search the selection must not
-// change.
+// goes on as well once `selection` has more nogoods, which may exclude the best choice known. Of any other search the selection must not
+// change. One that keeps, but is not `wary`, takes it that its best choice will not be excluded: that
+// rules out far more, and if it is excluded all the same, the search begins again, and is wary.
 class ChoiceSearch {
  public:
-  ChoiceSearch(const Selection& selection, bool keeps);
+  ChoiceSearch(const Selection& selection, bool keeps, bool wary = false);
   ~ChoiceSearch();
   ChoiceSearch(const ChoiceSearch&) = delete;
   ChoiceSearch& operator=(const ChoiceSearch&) = delete;

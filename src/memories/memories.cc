@@ -163,6 +163,8 @@ class Planner {
   std::vector<Placed> placed_;  // By memory: the latest that could be placed.
   Wide bound_ = 0;              // No plan has a lower score.
   bool stopped_ = false;
+  bool asked_ = false;            // Whether a choice can be placed.
+  bool wary_ = false;             // See ChoiceSearch.
   std::optional<Wide> improved_;  // The score of the plan that Improve() has seen.
   std::int64_t patience_ = 1;     // Times the nodes for a question to Place().
 };
@@ -279,7 +281,14 @@ Planner::Fit Planner::PlaceUnits(std::size_t memory, const std::vector<std::size
   const Problem table = TableOf(memory, units, assignment);
   proof = {units, Algorithm::kAuto, 0, true};
   Answer answer = Ask(table, proof.algorithm, kAutoNodes, &offsets);
+  // A choice that takes search to place, so that others may not fit at all.
+  const auto size = static_cast<std::int64_t>(units.size());
+  wary_ = wary_ || answer.fit != Fit::kYes || (!asked_ && 2 * answer.nodes > 3 * size);
+  if (wary_ && !asked_) choosing_.reset();
+  asked_ = true;
   if (answer.fit == Fit::kUnknown) {
+    // A good plan first: what follows takes long.
+    if (proved) ImproveBest();
     proof.algorithm = Algorithm::kGuided;
     const std::int64_t nodes = patience_ * kGuidedNodes;
     answer = Ask(table, proof.algorithm, proved ? nodes : nodes / kUnprovedPart, &offsets);
@@ -578,7 +587,7 @@ Chosen Planner::ChooseFor(std::int64_t effort, std::size_t width) {
   if (!choosing_ || chosen_for_ != assigner_.changes()) {
     choosing_.reset();  // It refers to what Build() changes.
     chosen_for_ = assigner_.changes();
-    choosing_ = std::make_unique<ChoiceSearch>(assigner_.Build(options_.dominance), true);
+    choosing_ = std::make_unique<ChoiceSearch>(assigner_.Build(options_.dominance), true, wary_);
   }
   ChooseLimits limits;
   limits.covers = options_.covers;
@@ -611,6 +620,7 @@ bool Planner::Round(std::int64_t effort, std::size_t width) {
 void Planner::ImproveBest() {
   if (improved_ && best_score_ >= *improved_) return;
   const bool near = (best_score_ - bound_) * Wide(kNear) < best_score_;
+  if (near && !wary_) return;  // Choices are placed at once, and are better.
   Budget part(budget_, near ? kShareWhenNear : kShareOfImprove);
   Offer(Improve(problem_, options_.place, model_, *best_, part));
   improved_ = best_score_;

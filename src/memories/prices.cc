@@ -18,6 +18,11 @@ constexpr std::size_t kMostCutsAtOnce = 60;
 // With no more rounds than these, cuts are looked for only where the sections' own rows are.
 constexpr int kFewRounds = 4;
 constexpr int kMostIdle = 4;
+// How much further than asked a bound is lowered where there is no solution, of its value.
+constexpr double kFarBelow = 1e-3;
+// Of all profits together, to scale; a row may cost as much as the finer grid has.
+constexpr int kFineBits = 55;
+constexpr int kCoarseBits = 45;
 // Rounds of cuts that lower the bound by less than this part, in a row.
 constexpr double kStalled = 1e-6;
 constexpr int kMostStalled = 3;
@@ -329,6 +334,7 @@ void Relaxation::Solve(int rounds, Budget& budget) {
   int stalled = 0;
   for (int round = 0;;) {
     const Simplex::Status status = simplex_.Solve(kMostPivots, budget);
+    infeasible_ = status == Simplex::Status::kInfeasible;
     if (status != Simplex::Status::kOptimal || budget.TimeIsUp()) return;
     if (!budget.SpendWork(static_cast<std::int64_t>(selection_.items.size()))) return;
     if (AddSections(budget) + AddOneOptions(budget) + AddPairs() + AddNogoods(budget) > 0) continue;
@@ -341,72 +347,126 @@ void Relaxation::Solve(int rounds, Budget& budget) {
   DropIdleRows();
 }
 
-// Prices of the rows, and what they take from the profits of items. Returns what the rows add to the
-// bound. `total`: of all profits, to scale.
-Wide Relaxation::PriceRows(std::int64_t total, Prices& prices) const {
-  Wide bound = 0;
-  const Wide limit = Wide(4) * Wide(total);
-  const auto exact = [&](std::size_t row, std::int64_t most) {
-    const double price = simplex_.Price(row) * static_cast<double>(prices.scale);
-    // Beyond this the row would cost more than all profits: rounding has gone wrong.
-    if (!(price * static_cast<double>(most) < static_cast<double>(total))) return std::int64_t{0};
-    return static_cast<std::int64_t>(std::llround(price));
-  };
-  for (std::size_t row = 0; row < sources_.size(); ++row) {
-    const Source& source = sources_[row];
-    if (source.kind == Source::Kind::kSection) {
-      const Bytes room = selection_.capacity[source.memory][source.index];
-      Bytes widest = room;
-      for (const auto& [item, bytes] : live_[source.index]) widest = std::max(widest, bytes);
-      const std::int64_t price = exact(row, widest);
-      if (price <= 0 || bound + Wide(price) * Wide(room) > limit) continue;
-      bound += Wide(price) * Wide(room);
-      prices.sections.push_back({source.memory, source.index, price});
-      for (const auto& [item, bytes] : live_[source.index]) {
-        const std::vector<Option>& options = selection_.items[item].options;
-        for (std::size_t o = 0; o < options.size(); ++o) {
-          if (options[o].memory == source.memory) prices.reduced[item][o] -= price * bytes;
-        }
-      }
-    } else if (source.kind == Source::Kind::kPair) {
-      const std::int64_t price = exact(row, 1);
-      if (price <= 0) continue;
-      const auto& [better, worse] = selection_.dominates[source.index];
-      prices.pairs.push_back({better, worse, price});
-      prices.reduced[better][0] += price;
-      prices.reduced[worse][0] -= price;
-    } else if (source.kind == Source::Kind::kNogood) {
-      const Nogood& nogood = selection_.nogoods[source.index];
-      const auto size = static_cast<std::int64_t>(nogood.members.size());
-      const std::int64_t price = exact(row, size);
-      if (price <= 0 || bound + Wide(price) * Wide(size - 1) > limit) continue;
-      bound += Wide(price) * Wide(size - 1);
-      prices.nogoods.push_back({source.index, price});
-      for (const std::vector<Literal>& member : nogood.members) {
-        for (const Literal& each : member) prices.reduced[each.item][each.option] -= price;
-      }
-    } else if (source.kind == Source::Kind::kCut) {
-      const Cut& cut = cuts_[source.index];
-      std::int64_t widest = cut.limit;
-      for (const auto& [item, coefficient] : cut.terms) widest = std::max(widest, coefficient);
-      const std::int64_t price = exact(row, widest);
-      if (price <= 0 || bound + Wide(price) * Wide(cut.limit) > limit) continue;
-      bound += Wide(price) * Wide(cut.limit);
-      prices.cuts.push_back({cut, price});
-      for (const auto& [item, coefficient] : cut.terms) {
-        const std::vector<Option>& options = selection_.items[item].options;
-        for (std::size_t o = 0; o < options.size(); ++o) {
-          if (options[o].memory == cut.memory) prices.reduced[item][o] -= price * coefficient;
-        }
-      }
+// Prices of the rows, and what they take from the profits of items.
+class Relaxation::Pricing {
+ public:
+  // `total`: the most that a row may cost, to scale; one that costs more is left out. `ray`: how often
+  // the proof that there is no solution is added.
+  Pricing(const Relaxation& from, std::int64_t total, double ray, Prices& prices)
+      : from_(from), selection_(from.selection_), total_(total), ray_(ray), prices_(prices) {
+    for (std::size_t row = 0; row < from.sources_.size(); ++row) Add(row);
+  }
+  // What the rows add to the bound.
+  [[nodiscard]] Wide bound() const { return bound_; }
+
+ private:
+  void Add(std::size_t row) {
+    const Source& source = from_.sources_[row];
+    switch (source.kind) {
+      case Source::Kind::kSection:
+        return AddSection(row, source);
+      case Source::Kind::kPair:
+        return AddPair(row, source);
+      case Source::Kind::kNogood:
+        return AddNogood(row, source);
+      case Source::Kind::kCut:
+        return AddCut(row, from_.cuts_[source.index]);
+      case Source::Kind::kOneOption:
+        return;  // Prices.Best() takes one option anyway.
     }
   }
-  return bound;
+  // `widest`: the largest figure of the row. `limit`, `more`: what the price of one adds to the bound
+  // itself, and at most to the profits of items. 0: the row is left out.
+  [[nodiscard]] std::int64_t PriceOf(std::size_t row, std::int64_t widest, Wide limit, Wide more) {
+    const double with_ray =
+        from_.simplex_.Price(row) + (ray_ > 0 ? ray_ * from_.simplex_.Ray(row) : 0);
+    const double scaled = with_ray * static_cast<double>(prices_.scale);
+    if (scaled * static_cast<double>(widest) < static_cast<double>(total_)) {
+      const auto price = static_cast<std::int64_t>(std::llround(scaled));
+      if (price <= 0) return 0;
+      if (bound_ + more_ + Wide(price) * (limit + more) <= Wide(4) * Wide(total_)) {
+        bound_ += Wide(price) * limit;
+        more_ += Wide(price) * more;
+        return price;
+      }
+    }
+    prices_.whole = false;
+    return 0;
+  }
+  void Charge(std::size_t item, std::size_t memory, std::int64_t price) {
+    const std::vector<Option>& options = selection_.items[item].options;
+    for (std::size_t o = 0; o < options.size(); ++o) {
+      if (options[o].memory == memory) prices_.reduced[item][o] -= price;
+    }
+  }
+  void AddSection(std::size_t row, const Source& source) {
+    const Bytes room = selection_.capacity[source.memory][source.index];
+    Bytes widest = room;
+    for (const auto& [item, bytes] : from_.live_[source.index]) widest = std::max(widest, bytes);
+    const std::int64_t price = PriceOf(row, widest, Wide(room), 0);
+    if (price == 0) return;
+    prices_.sections.push_back({source.memory, source.index, price});
+    for (const auto& [item, bytes] : from_.live_[source.index]) {
+      Charge(item, source.memory, price * bytes);
+    }
+  }
+  void AddPair(std::size_t row, const Source& source) {
+    const std::int64_t price = PriceOf(row, 1, 0, 1);
+    if (price == 0) return;
+    const auto& [better, worse] = selection_.dominates[source.index];
+    prices_.pairs.push_back({better, worse, price});
+    prices_.reduced[better][0] += price;
+    prices_.reduced[worse][0] -= price;
+  }
+  void AddNogood(std::size_t row, const Source& source) {
+    const Nogood& nogood = selection_.nogoods[source.index];
+    const auto size = static_cast<std::int64_t>(nogood.members.size());
+    const std::int64_t price = PriceOf(row, size, Wide(size - 1), 0);
+    if (price == 0) return;
+    prices_.nogoods.push_back({source.index, price});
+    for (const std::vector<Literal>& member : nogood.members) {
+      for (const Literal& each : member) prices_.reduced[each.item][each.option] -= price;
+    }
+  }
+  void AddCut(std::size_t row, const Cut& cut) {
+    std::int64_t widest = cut.limit;
+    Wide more = 0;
+    for (const auto& [item, coefficient] : cut.terms) {
+      widest = std::max({widest, coefficient, -coefficient});
+      if (coefficient < 0) more += Wide(-coefficient);
+    }
+    const std::int64_t price = PriceOf(row, widest, Wide(cut.limit), more);
+    if (price == 0) return;
+    prices_.cuts.push_back({cut, price});
+    for (const auto& [item, coefficient] : cut.terms) Charge(item, cut.memory, price * coefficient);
+  }
+
+  const Relaxation& from_;
+  const Selection& selection_;
+  const std::int64_t total_;
+  const double ray_;
+  Prices& prices_;
+  Wide bound_ = 0;
+  Wide more_ = 0;
+};
+
+// Where something must be taken, a byte may be worth more than all profits: the grid is then coarser, so
+// that there is room for such prices, too.
+Prices Relaxation::Exact(std::int64_t least) const {
+  double ray = 0;
+  if (infeasible_) {
+    const double above = simplex_.value() - static_cast<double>(least);
+    ray = std::max(0.0, above + kFarBelow * std::abs(simplex_.value())) / simplex_.Shortage();
+  }
+  Prices prices = OnGrid(kFineBits, ray);
+  if (prices.whole) return prices;
+  Prices coarse = OnGrid(kCoarseBits, ray);
+  return coarse.bound / coarse.scale < prices.bound / prices.scale ? coarse : prices;
 }
 
 // Prices are rounded to a grid so fine that all figures still fit in 62 bits. What rounding loses is
-// little; what it gives holds exactly, since every price gives a bound.
-Prices Relaxation::Exact() const {
+// little; what it gives holds exactly, since every price gives a bound. `bits`: of all profits, to scale.
+Prices Relaxation::OnGrid(int bits, double ray) const {
   Prices prices;
   std::int64_t total = 1;
   for (const Item& item : selection_.items) {
@@ -414,7 +474,7 @@ Prices Relaxation::Exact() const {
     for (const Option& option : item.options) most = std::max(most, option.profit);
     total += most;
   }
-  while (total <= (std::int64_t{1} << 55) && prices.scale < (std::int64_t{1} << 40)) {
+  while (total <= (std::int64_t{1} << bits) && prices.scale < (std::int64_t{1} << 40)) {
     total *= 2;
     prices.scale *= 2;
   }
@@ -424,7 +484,7 @@ Prices Relaxation::Exact() const {
       prices.reduced[i].push_back(option.profit * prices.scale);
     }
   }
-  Wide bound = PriceRows(total, prices);
+  Wide bound = Pricing(*this, std::max(total, std::int64_t{1} << kFineBits), ray, prices).bound();
   for (std::size_t i = 0; i < selection_.items.size(); ++i) {
     BERTH_CHECK(allowed_[i] != 0);
     bound += Wide(prices.Best(i, allowed_[i]));

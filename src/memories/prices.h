@@ -58,6 +58,7 @@ struct Prices {
   std::vector<Excluded> nogoods;
   std::vector<std::vector<std::int64_t>> reduced;  // Profit less prices, by item and option.
   std::int64_t bound = 0;                          // On the profit of every choice.
+  bool whole = true;                               // No row was left out.
   // The most that an item can give. The bound is reached where every item gives its most, and no
   // section, cut or pair costs anything: what a choice loses is what it is worth less than the bound.
   [[nodiscard]] std::int64_t Best(std::size_t item, std::uint64_t allowed) const;
@@ -83,8 +84,10 @@ class Relaxation {
   // About the value that it would have if the option had to be taken, or must not be: after a few
   // pivots, so no less than it would be in the end. -1: nothing is possible.
   [[nodiscard]] double Probe(std::size_t item, std::size_t option, bool take, Budget& budget);
-  // Exact, of the latest solution, for choices that keep to what is allowed now.
-  [[nodiscard]] Prices Exact() const;
+  // Exact, of the latest solution, for choices that keep to what is allowed now. If there was no
+  // solution, prices that prove that no such choice is worth more than `least`, as far as rounding lets
+  // them.
+  [[nodiscard]] Prices Exact(std::int64_t least) const;
   [[nodiscard]] std::int64_t pivots() const { return simplex_.pivots(); }
   [[nodiscard]] std::size_t num_rows() const { return simplex_.num_rows(); }
 
@@ -95,6 +98,7 @@ class Relaxation {
     std::size_t index;  // Of the section, the cut, the item, the pair or the nogood.
     int idle = 0;       // Solutions in a row that it did not hold back.
   };
+  class Pricing;
   struct Found {  // A cut that the solution violates.
     Cut cut;
     std::vector<Simplex::Term> terms;
@@ -108,7 +112,7 @@ class Relaxation {
   int AddCuts(bool everywhere);
   void Find(Cut cut, std::vector<Found>& found) const;
   void DropIdleRows();
-  [[nodiscard]] Wide PriceRows(std::int64_t total, Prices& prices) const;
+  [[nodiscard]] Prices OnGrid(int bits, double ray) const;
 
   const Selection& selection_;
   std::vector<std::size_t> variable_;                             // Of each item's first option.
@@ -120,7 +124,8 @@ class Relaxation {
   std::vector<Cut> cuts_;
   std::vector<Source> sources_;  // By row.
   Simplex simplex_;
-  Simplex probe_;  // Of Probe(): keeps its memory.
+  bool infeasible_ = false;  // So says its latest solution.
+  Simplex probe_;            // Of Probe(): keeps its memory.
   Allowed allowed_;
 };
 

@@ -31,6 +31,24 @@ double Square(const double* row, std::size_t size) {
   return sums[0] + sums[1] + sums[2] + sums[3];
 }
 
+// row -= factor * pivot; returns the square of the new row.
+double Update(double* row, const double* pivot, double factor, std::size_t size) {
+  double sums[4] = {0, 0, 0, 0};
+  std::size_t j = 0;
+  for (; j + 4 <= size; j += 4) {
+    for (std::size_t k = 0; k < 4; ++k) {
+      const double entry = row[j + k] - factor * pivot[j + k];
+      row[j + k] = entry;
+      sums[k] += entry * entry;
+    }
+  }
+  for (; j < size; ++j) {
+    row[j] -= factor * pivot[j];
+    sums[0] += row[j] * row[j];
+  }
+  return sums[0] + sums[1] + sums[2] + sums[3];
+}
+
 }  // namespace
 
 Simplex::Simplex(const std::vector<double>& profits)
@@ -94,7 +112,30 @@ bool Simplex::HasDrifted() const {
       return true;
     }
   }
-  return false;
+  return DualDrift() > kDrift * (1 + std::abs(value()));
+}
+
+// By how much the reduced profits are wrong, all together; the bound that prices give is wrong by no
+// more.
+double Simplex::DualDrift() const {
+  std::vector<double> reduced = profits_;
+  double drift = 0;
+  for (std::size_t r = 0; r < rows_; ++r) {
+    const std::ptrdiff_t place = place_[columns_ + r];
+    if (place < 0) continue;
+    const double price = -reduced_[static_cast<std::size_t>(place)];
+    drift += std::max(0.0, -price);
+    for (const auto& [variable, coefficient] : given_[r].terms) {
+      reduced[variable] -= price * coefficient;
+    }
+  }
+  for (std::size_t v = 0; v < columns_; ++v) {
+    const double known = place_[v] < 0 ? 0 : reduced_[static_cast<std::size_t>(place_[v])];
+    drift += std::abs(reduced[v] - known);
+    // What is at the wrong bound.
+    if (place_[v] >= 0 && x_[v] != (known > 0 ? upper_[v] : lower_[v])) drift += std::abs(known);
+  }
+  return drift;
 }
 
 // Begins again, with the slacks as the basis.
@@ -201,9 +242,10 @@ void Simplex::Pivot(std::size_t row, std::size_t column) {
     const double factor = other[column];
     if (i == row || factor == 0) continue;
     if (dense) {
-      for (std::size_t j = 0; j < columns_; ++j) other[j] -= factor * pivot[j];
+      // The entry of `column`, which becomes another, is 0 meanwhile.
+      other[column] = factor * inverse;
+      norms_[i] = 1 + Update(other, pivot, factor, columns_) + factor * inverse * factor * inverse;
       other[column] = -factor * inverse;
-      norms_[i] = 1 + Square(other, columns_);
       continue;
     }
     double change = 0;
@@ -230,6 +272,7 @@ Simplex::Status Simplex::Solve(std::int64_t most, Budget& budget) {
     const std::size_t row = LeavingRow();
     if (pivot >= most) return Status::kStopped;
     if (row == rows_ || !Enter(row)) {
+      unmet_ = row;
       if (rebuilt || !HasDrifted()) return row == rows_ ? Status::kOptimal : Status::kInfeasible;
       rebuilt = true;
       Rebuild();
@@ -295,6 +338,22 @@ double Simplex::Price(std::size_t row) const {
   const std::ptrdiff_t place = place_[columns_ + row];
   if (place < 0) return 0;
   return std::max(0.0, -reduced_[static_cast<std::size_t>(place)]) / scales_[row];
+}
+
+double Simplex::Shortage() const {
+  const std::size_t b = basic_[unmet_];
+  return std::max(lower_[b] - x_[b], x_[b] - upper_[b]);
+}
+
+// No nonbasic variable can bring the basic one nearer to its bound. So the row of the table can be added
+// to the reduced profits as often as one likes: each keeps its sign.
+double Simplex::Ray(std::size_t row) const {
+  const std::size_t b = basic_[unmet_];
+  const bool rise = x_[b] < lower_[b];
+  const std::ptrdiff_t place = place_[columns_ + row];
+  if (place < 0) return b == columns_ + row ? 1 / scales_[row] : 0;
+  const double entry = table_[unmet_ * columns_ + static_cast<std::size_t>(place)];
+  return std::max(0.0, rise ? entry : -entry) / scales_[row];
 }
 
 }  // namespace berth::internal::memories

@@ -40,6 +40,10 @@ class Simplex {
   [[nodiscard]] double Value(std::size_t variable) const { return x_[variable]; }
   // At least 0.
   [[nodiscard]] double Price(std::size_t row) const;
+  // After kInfeasible, the proof: with `by` times Ray() added, the prices give a bound that is lower by
+  // `by` times Shortage(), without end (Farkas). At least 0, and above 0.
+  [[nodiscard]] double Ray(std::size_t row) const;
+  [[nodiscard]] double Shortage() const;
   // Whether the table may grow: callers add no more rows once it may not.
   [[nodiscard]] bool HasRoom() const { return (rows_ + 1) * columns_ <= kMostEntries; }
   [[nodiscard]] std::int64_t WorkOfRow() const { return static_cast<std::int64_t>(columns_); }
@@ -55,6 +59,7 @@ class Simplex {
   void Pivot(std::size_t row, std::size_t column);
   void Shift(std::size_t column, double by);
   [[nodiscard]] bool HasDrifted() const;
+  [[nodiscard]] double DualDrift() const;
   void Rebuild();
   void Append(std::size_t row);
 
@@ -80,6 +85,7 @@ class Simplex {
   std::vector<double> scales_;  // Of each row given: what its coefficients were divided by.
   std::vector<std::size_t> nonzero_;
   std::int64_t pivots_ = 0;
+  std::size_t unmet_ = 0;  // After kInfeasible, the row of the table that cannot be met.
   struct Candidate {
     double ratio;
     std::size_t column;

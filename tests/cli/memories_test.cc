@@ -31,6 +31,39 @@ std::string FirstLine(const ProcessResult& result) {
   return result.standard_output.substr(0, result.standard_output.find('\n'));
 }
 
+TEST_F(MemoriesTest, PlansInCsvAreCompared) {
+  const std::vector<std::string> wide = {"--memory", "fast=100@1GB/s", "--memory", "slow@100MB/s"};
+  const std::vector<std::string> narrow = {"--memory", "fast=64@1GB/s", "--memory", "slow@100MB/s"};
+  const auto run = [&](std::vector<std::string> arguments, const std::vector<std::string>& more) {
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Berth(arguments);
+  };
+  ASSERT_EQ(run({"place", Table(), "-o", Path("old.csv")}, wide).exit_code, 0);
+  ASSERT_EQ(run({"place", Table(), "-o", Path("new.csv")}, narrow).exit_code, 0);
+  ASSERT_EQ(run({"place", Table(), "-o", Path("new.json")}, narrow).exit_code, 0);
+
+  // A plan in JSON is compared as well, and gives the same.
+  for (const char* const name : {"new.csv", "new.json"}) {
+    SCOPED_TRACE(name);
+    const ProcessResult result = run({"diff", Path("old.csv"), Path(name), "--json"}, wide);
+    EXPECT_EQ(result.exit_code, 0) << result.standard_error;
+    const Json json = Json::parse(result.standard_output);
+    EXPECT_EQ(json["buffers"]["other_memory"], 2);
+    EXPECT_EQ(json["cost"]["before"], 980);
+    EXPECT_EQ(json["cost"]["after"], 2 * 40 + 20 * 90);
+    EXPECT_EQ(json["memories"][0]["name"], "fast");
+    EXPECT_EQ(json["memories"][0]["height"]["delta"], -50);
+  }
+  EXPECT_EQ(run({"diff", Path("old.csv"), Path("new.csv"), "--max-growth", "2%"}, wide).exit_code,
+            1);
+  EXPECT_EQ(run({"diff", Path("old.csv"), Path("old.csv")}, wide).exit_code, 0);
+
+  ExpectRefused(Berth({"diff", Path("old.csv"), Path("new.csv")}), "several memories");
+  ExpectRefused(run({"diff", Path("new.json"), Path("new.json")}, wide), "neither plan is a table");
+  // `large` does not fit into a memory of 64 bytes.
+  ExpectRefused(run({"diff", Path("new.csv"), Path("old.csv")}, narrow), "the plan does not hold");
+}
+
 TEST_F(MemoriesTest, ThePlanIsExplained) {
   const ProcessResult result =
       Berth({"explain", Table(), "--memories", Board(), "--report", Path("why.html")});

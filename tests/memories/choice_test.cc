@@ -88,12 +88,51 @@ TEST(Prices, BoundEveryChoice) {
       Relaxation relaxation(selection);
       Budget budget;
       relaxation.Solve(rounds, budget);
-      const Prices prices = relaxation.Exact();
+      const Prices prices = relaxation.Exact(-1);
       EXPECT_GE(prices.bound / prices.scale, best);
       if (!prices.nogoods.empty()) ++nogoods;
     }
   }
   EXPECT_GT(nogoods, 50);
+}
+
+// Where nothing that is allowed fits, the prices say so: by any profit that is asked for.
+TEST(Prices, ProveThatNothingFits) {
+  Selection selection;
+  selection.sections = 2;
+  selection.capacity = {{10, 10}};
+  for (const Bytes bytes : {6, 5, 3}) {
+    selection.items.push_back({{{0, 2, bytes}}, {{0, 1000 * bytes}}});
+  }
+  Relaxation relaxation(selection);
+  Budget budget;
+  relaxation.Solve(0, budget);
+  EXPECT_GE(relaxation.Exact(-1).bound, relaxation.Exact(-1).scale * 9000);
+  for (const std::size_t must : {0, 1}) relaxation.Allow(must, 2);
+  relaxation.Solve(0, budget);
+  for (const std::int64_t least : {8000, 100, 0}) {
+    const Prices prices = relaxation.Exact(least);
+    EXPECT_LE(prices.bound / prices.scale, least);
+  }
+}
+
+// A byte may be worth more than everything: of what must be taken and what is worth little.
+TEST(Prices, MayExceedAllProfits) {
+  Selection selection;
+  selection.sections = 2;
+  // The first item leaves one byte of the first section, and the second is worth much.
+  selection.capacity = {{101, 101}};
+  selection.items.push_back({{{0, 1, 100}}, {{0, 1}}});
+  selection.items.push_back({{{0, 1, 2}}, {{0, 1'000'000}}});
+  selection.items.push_back({{{1, 2, 10}}, {{0, 3}}});
+  Relaxation relaxation(selection);
+  relaxation.Allow(0, 2);
+  Budget budget;
+  relaxation.Solve(0, budget);
+  const Prices prices = relaxation.Exact(-1);
+  // Half of the second item, at most, and the others.
+  EXPECT_LE(prices.bound / prices.scale, 500'004 + 1);
+  EXPECT_GE(prices.bound / prices.scale, 4);
 }
 
 using Separate = bool (*)(const std::vector<std::pair<std::size_t, Bytes>>&,
@@ -198,6 +237,41 @@ TEST(ChoiceSearch, GoesOnWithMoreNogoods) {
   EXPECT_GT(extended, 500);
 }
 
+// Longer ones than can be tried out, so that searches begin again with what is left: whether the best
+// choice may be excluded or not, it is the same.
+TEST(ChoiceSearch, IsAsGoodWhetherWaryOrNot) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    Selection selection;
+    selection.sections = 40;
+    selection.capacity = {std::vector<Bytes>(selection.sections, 400)};
+    for (int i = 0; i < 75; ++i) {
+      const auto first = static_cast<std::size_t>(random.Uniform(0, 35));
+      const auto last =
+          std::min<std::size_t>(40, first + static_cast<std::size_t>(random.Uniform(1, 12)));
+      const Bytes bytes = random.Uniform(1, 5) * random.Uniform(5, 30);
+      selection.items.push_back({{{first, last, bytes}}, {{0, bytes * random.Uniform(2, 8)}}});
+    }
+    Budget budget;
+    ChoiceSearch bold(selection, true, false);
+    ChoiceSearch wary(selection, true, true);
+    for (int rounds = 0; rounds < 3; ++rounds) {
+      const Chosen first = bold.Run(-1, {true, 64}, budget);
+      const Chosen second = wary.Run(-1, {true, 64}, budget);
+      ASSERT_FALSE(first.stopped || second.stopped);
+      EXPECT_EQ(first.profit, second.profit);
+      EXPECT_EQ(first.bound, first.profit);
+      ASSERT_TRUE(first.choice && Allows(selection, *first.choice));
+      Nogood nogood;
+      for (std::size_t i = 0; i < first.choice->size(); ++i) {
+        if ((*first.choice)[i] != kOut) nogood.members.push_back({{{i, 0}}});
+      }
+      selection.nogoods.push_back(std::move(nogood));
+    }
+  }
+}
+
 // What is said of choices without an option holds for all of them that are better than the floor.
 TEST(ChoiceSearch, BoundsChoicesWithoutAnOption) {
   int needed = 0;  // Options that every choice above the floor takes.
@@ -206,7 +280,7 @@ TEST(ChoiceSearch, BoundsChoicesWithoutAnOption) {
     const Selection selection = RandomSelection(seed);
     const Choice nothing(selection.items.size(), kOut);
     const std::int64_t floor = BestByTryingAll(selection, nothing, 0) * std::int64_t(seed % 4) / 4;
-    ChoiceSearch search(selection, true);
+    ChoiceSearch search(selection, true, seed % 3 != 1);
     Budget budget;
     if (seed % 5 == 0) budget.SetNodeLimit(20);
     static_cast<void>(search.Run(floor, {seed % 3 != 0, 64}, budget));
@@ -221,7 +295,7 @@ TEST(ChoiceSearch, BoundsChoicesWithoutAnOption) {
       }
     }
   }
-  EXPECT_GT(needed, 100);
+  EXPECT_GT(needed, 50);
 }
 
 // A sweep that keeps one state still gives a bound.
@@ -233,7 +307,7 @@ TEST(Sweep, BoundHoldsAtAnyWidth) {
     Relaxation relaxation(selection);
     Budget budget;
     relaxation.Solve(5, budget);
-    const Prices prices = relaxation.Exact();
+    const Prices prices = relaxation.Exact(-1);
     for (const std::size_t width : {1u, 3u, 1000u}) {
       SweepQuestion question;
       question.allowed = AllowAll(selection);

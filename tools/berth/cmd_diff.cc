@@ -15,10 +15,12 @@
 #include "tools/berth/command.h"
 #include "tools/berth/file_kind.h"
 #include "tools/berth/flags.h"
+#include "tools/berth/memories.h"
 #include "tools/berth/model.h"
 #include "tools/berth/output.h"
 #include "tools/berth/problem_choice.h"
 #include "tools/berth/table.h"
+#include "tools/verify/memories.h"
 
 namespace berth::cli {
 namespace {
@@ -59,8 +61,9 @@ struct DiffArguments {
   std::optional<Growth> max_traffic_growth;  // Of the traffic.
   std::string report;
   bool json = false;
-  std::string problem;  // Of snapshots: the pool.
-  Counting counting;    // Of this, unsized_as_zero alone.
+  std::string problem;       // Of snapshots: the pool.
+  Counting counting;         // Of this, unsized_as_zero alone.
+  MemoryArguments memories;  // Of plans in CSV.
   [[nodiscard]] const std::optional<Growth>& traffic_limit() const {
     return max_traffic_growth ? max_traffic_growth : max_growth;
   }
@@ -672,10 +675,40 @@ Result<ExitCode> DiffSnapshots(const DiffArguments& arguments, FileView old_file
   return pair.grew() ? kDoesNotFit : kDone;
 }
 
-Result<PlanFile> ParsePlan(const std::string& path, const FileView& file) {
+// A plan in CSV, not in JSON.
+bool IsTable(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first == std::string_view::npos || text[first] != '{';
+}
+
+// A table with the columns memory and offset, as the file in JSON that says the same.
+Result<PlanFile> ParseTableInMemories(const DiffArguments& arguments, const std::string& path,
+                                      FileView file) {
+  const std::string name = path == "-" ? "standard input" : path;
+  const std::string text(file.bytes());
+  TableArguments table;
+  table.path = path;
+  const MemoryInput input =
+      BERTH_TRY(LoadMemories(table, arguments.memories, std::move(file), {}, ""));
+  PlanAnswer answer;
+  answer.best = BERTH_TRY(ReadPlanFor(input.problem, text, name));
+  const std::vector<std::string> faults = verify::VerifyMemories(input.problem, *answer.best);
+  if (!faults.empty()) {
+    return Fail(ErrorCode::kInvalidPlan, OneLine(name) + ": the plan does not hold: " + faults[0]);
+  }
+  answer.outcome = Outcome::kFeasible;
+  Provenance provenance;
+  provenance.cost_unit = input.cost_unit;
+  return ReadPlan(WritePlanJson(input.problem, answer, provenance), name);
+}
+
+Result<PlanFile> ParsePlan(const DiffArguments& arguments, const std::string& path, FileView file) {
   // A copy: the file may change while it is mapped.
   const std::string text(file.bytes());
   BERTH_TRY(CheckKind(text, path, FileKind::kPlan));
+  if (arguments.memories.given() && IsTable(text)) {
+    return ParseTableInMemories(arguments, path, std::move(file));
+  }
   return ReadPlan(text, path == "-" ? "standard input" : path);
 }
 
@@ -686,6 +719,10 @@ Result<ExitCode> Run(const DiffArguments& arguments) {
   BERTH_TRY(CheckOutputs({{"--report", arguments.report}}, arguments.json));
   auto old_file = BERTH_TRY(FileView::Open(arguments.before));
   auto new_file = BERTH_TRY(FileView::Open(arguments.after));
+  if (arguments.memories.given() && !IsTable(old_file.bytes()) && !IsTable(new_file.bytes())) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--memory: neither plan is a table; plans in JSON say what their memories are");
+  }
   const bool snapshots = LooksLikeSnapshot(old_file.bytes());
   if (snapshots && LooksLikeSnapshot(new_file.bytes())) {
     return DiffSnapshots(arguments, std::move(old_file), std::move(new_file));
@@ -694,8 +731,8 @@ Result<ExitCode> Run(const DiffArguments& arguments) {
     return Fail(ErrorCode::kInvalidOptions,
                 "--problem: only memory snapshots have pools to choose from");
   }
-  const auto before = BERTH_TRY(ParsePlan(arguments.before, old_file));
-  const auto after = BERTH_TRY(ParsePlan(arguments.after, new_file));
+  const auto before = BERTH_TRY(ParsePlan(arguments, arguments.before, std::move(old_file)));
+  const auto after = BERTH_TRY(ParsePlan(arguments, arguments.after, std::move(new_file)));
   const PlanDiff diff = Compare(before, after);
   if (!diff.comparable) {
     const PlanFile& several = before.memories.empty() ? after : before;
@@ -744,6 +781,7 @@ Command AddDiffCommand(CLI::App& berth) {
   AddGrowth(*app, "--max-traffic-growth", arguments->max_traffic_growth,
             "The same for the traffic of plans with spills alone; --max-growth is then about the "
             "height.");
+  AddMemories(*app, arguments->memories);
   AddAllowUnknown(*app, arguments->counting);
   AddPool(*app, arguments->problem);
   AddReport(*app, arguments->report,
@@ -754,6 +792,7 @@ Command AddDiffCommand(CLI::App& berth) {
       "a\n"
       "plan with spills writes out and reads back.\n"
       "Plans for several memories are compared memory by memory, by name, and by their cost.\n"
+      "Those in CSV need --memory or --memories.\n"
       "--max-growth is then about each memory's height and, as a percentage, about the cost.\n"
       "Two memory snapshots are compared by what is in use at their peaks, line by line of the\n"
       "program, and by what was reserved; --max-growth is about both.\n"
