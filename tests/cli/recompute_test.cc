@@ -336,8 +336,16 @@ TEST_F(RecomputeCommandTest, SweepsTheCost) {
   EXPECT_EQ(Read(Path("m.svg")), svg);
   // Traffic of the same model is another sweep.
   ExpectRefused(Berth({"sweep", file, "--points", "3", "-o", Path("s.csv")}), "with other options");
-  ExpectRefused(Berth({"sweep", "--merge", Path("s.csv"), "--report", Path("m.html")}),
-                "--report: the page has no curve of recomputation");
+  // The page has the points of the table, and whom to blame where nothing fits.
+  ASSERT_EQ(Berth({"sweep", file, "--recompute", "--budget", "MP,MR,1", "--report", Path("s.html")})
+                .exit_code,
+            0);
+  const std::string page = Read(Path("s.html"));
+  ExpectHas(page, R"("quantity":{"kind":"recomputation"})");
+  ExpectHas(page, R"("run":3045,"unit":"flop","operators":[0,1,0],"recomputed":[0,45,0])");
+  ExpectHas(page, R"("least_operator":"make z")");
+  ASSERT_EQ(Berth({"sweep", "--merge", Path("s.csv"), "--report", Path("m.html")}).exit_code, 0);
+  ExpectHas(Read(Path("m.html")), R"("operators":[0,1,1])");
 }
 
 TEST_F(RecomputeCommandTest, SweepsOfTwoKindsHaveNoAxisInCommon) {
@@ -355,13 +363,13 @@ TEST_F(RecomputeCommandTest, SweepsOfTwoKindsHaveNoAxisInCommon) {
   ExpectHas(both.standard_output, "runs again");
   ExpectRefused(Berth({"sweep", "--merge", Path("all.csv"), "--svg", Path("all.svg")}),
                 "they have no axis in common");
+  ExpectRefused(Berth({"sweep", "--merge", Path("all.csv"), "--report", Path("all.html")}),
+                "--report: other.json is planned with spills");
+  EXPECT_FALSE(Exists(Path("all.html")));
 }
 
 TEST_F(RecomputeCommandTest, SweepsWithFlagsThatDoNotGoTogether) {
   const std::string file = File(Costed());
-  ExpectRefused(Berth({"sweep", file, "--recompute", "--report", Path("s.html")}),
-                "--report: the page has no curve of recomputation; --svg draws it");
-  EXPECT_FALSE(Exists(Path("s.html")));
   ExpectRefused(Berth({"sweep", file, "--no-spill"}), "--no-spill: only with --recompute");
 }
 
