@@ -59,7 +59,7 @@ export class Quantity {
     const whole = Math.round(place);
     if (this.memories) return cost(whole, this.memories.unit);
     return this.recomputation
-      ? percentFinely(whole, PARTS).replace(/\.?0+ %$/, " %")
+      ? `${Number(((100 * whole) / PARTS).toPrecision(3))} %`
       : bytes(whole);
   }
   get inBytes(): boolean {
