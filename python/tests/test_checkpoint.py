@@ -105,7 +105,8 @@ def test_gradients_are_equal_and_the_peak_falls(case, record_property):
     found, most = case.trained(free.context_fn)
     equal(expected, found)
     least = free.plan.peak
-    assert most <= 1.05 * least
+    # PyTorch also runs again what nothing needs; convolutions have none of that here.
+    assert most <= (1.01 if case.kind is convnet else 1.06) * least
     last = most
     for percent in (85, 72):
         policy = case.policy(budget=least * percent // 100)
