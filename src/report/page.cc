@@ -16,6 +16,7 @@
 #include "base/check.h"
 #include "berth/diff.h"
 #include "berth/displaced.h"
+#include "berth/recompute.h"
 #include "io/plan_head.h"
 #include "report/analysis.h"
 #include "report/resource.h"
@@ -462,6 +463,16 @@ bool HasOneResidencyEach(const MemoryPlan& plan) {
   return std::adjacent_find(tensors.begin(), tensors.end()) == tensors.end();
 }
 
+// The operators that run again: their names, the steps, and what these executions cost.
+Json RepeatsJson(const Graph* graph, const MemoryPlan& plan) {
+  if (graph == nullptr || plan.recomputed.operators == 0) return Json::array();
+  return Column(OperatorsRunAgain(*graph, plan), [&](const RunsAgain& repeat) {
+    return Json{{"operator", graph->operators[repeat.op].name},
+                {"steps", repeat.steps},
+                {"cost", repeat.cost}};
+  });
+}
+
 Json BoundJson(const LoadBound& bound) {
   return {{"load", bound.load}, {"load_step", bound.load_step}};
 }
@@ -518,6 +529,7 @@ std::string WritePage(const PlanSubject& subject, const PlanAnswer& answer,
   });
   data["notes"] = options.notes;
   data["spills"] = graph != nullptr ? SpillsOf(*graph, plan) : Json::array();
+  data["repeats"] = RepeatsJson(graph, plan);
   data["diff"] = nullptr;
   return PageWith(data, provenance.input + ": memory plan");
 }

@@ -134,6 +134,12 @@ export interface Recomputed {
   cost_bound: Num;
   unit: string;
 }
+/** An operator that runs again; the dearest come first. */
+export interface Repeat {
+  operator: string;
+  steps: Num[];
+  cost: Num;
+}
 /** Of a plan with spills; all in bytes. */
 export interface Traffic {
   avoidable: Num;
@@ -180,6 +186,7 @@ export interface Data {
   remedies: Remedy[];
   notes: string[];
   spills: Move[];
+  repeats?: Repeat[]; // Of a plan.
   diff: {
     changed: [number, number, number, number, number][];
     added: number[];

@@ -731,6 +731,16 @@ describe("a sweep with recomputation", () => {
     assert.match(text, /berth plan … --budget 12 --recompute/);
     assert.deepEqual(await accessibility(page), []);
   });
+  test("the page of one of its plans names what runs again, and where", async () => {
+    shop.berth(["plan", "waits.json", "--recompute", "--budget", "12", "--report", "plan.html"]);
+    const plan = await open(shop.path("plan.html"));
+    const top = await plan.page.textContent("header");
+    assert.match(top, /operators run again: no plan without spills costs less/);
+    assert.match(top, /cost 45 ns; proved the least; first at step 3/);
+    assert.equal((await figures(plan.page)).again, "1");
+    assert.deepEqual(plan.faults, []);
+    await plan.close();
+  });
   test("saves the table that the command writes", async () => {
     const { page } = report;
     const blob = await page.evaluate(async () => (await window.berth.file("csv")).text());
