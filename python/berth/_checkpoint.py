@@ -59,14 +59,15 @@ def _trace(
     model: Any, regions: Sequence[Any], inputs: Sequence[Any], loss: Callable[..., Any],
     targets: Sequence[Any],
 ) -> _Step:  # fmt: skip
-    from torch.fx.experimental.proxy_tensor import get_proxy_mode
+    import torch.fx.experimental.proxy_tensor as proxies
 
     found: List[List[Any]] = [[] for _ in regions]
     forward: Set[str] = set()
     starts: Dict[int, int] = {}
 
     def nodes() -> List[Any]:
-        return list(get_proxy_mode().tracer.graph.nodes)
+        mode: Any = proxies.get_proxy_mode()
+        return list(mode.tracer.graph.nodes)
 
     def before(region: int, *_: Any) -> None:
         if found[region]:
@@ -234,12 +235,11 @@ class CheckpointPolicy:
         return functools.partial(self._contexts, region)
 
     def _contexts(self, region: int) -> Any:
-        from torch.utils.checkpoint import create_selective_checkpoint_contexts
+        import torch.utils.checkpoint as checkpoints
 
+        contexts: Any = checkpoints.create_selective_checkpoint_contexts
         # What operators write in place counts as mutated. That nothing else writes it was checked.
-        return create_selective_checkpoint_contexts(
-            self.policy_fn(region), allow_cache_entry_mutation=True
-        )
+        return contexts(self.policy_fn(region), allow_cache_entry_mutation=True)
 
     def policy_fn(self, region: int) -> Callable[..., Any]:
         """A new policy for one execution of a region, for create_selective_checkpoint_contexts()."""

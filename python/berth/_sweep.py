@@ -102,8 +102,8 @@ class Sweep:
             return "<Sweep: no points>"
         proved = sum(p.outcome is Outcome.OPTIMAL for p in self.points)
         sizes = [p.capacity for p in self.points]
-        found = [p.avoidable if p.cost_unit is None else p.cost for p in self.points
-                 if p.avoidable is not None]  # fmt: skip
+        values = [p.avoidable if p.cost_unit is None else p.cost for p in self.points]
+        found = [value for value in values if value is not None]
         what, unit = ("traffic", "bytes") if self._unit is None else ("cost", self._unit)
         traffic = f", {what} {min(found):,} to {max(found):,} {unit}" if found else ""
         return (
@@ -244,7 +244,8 @@ def sweep(
     if budgets is not None:
         request.set("budgets", ",".join(str(budget) for budget in budgets))
     request.set_all({"points": points, "time_limit": time_limit, "node_limit": node_limit,
-                     "recompute": recompute, "no_spill": no_spill, "count": count, "threads": threads, "seed": seed,
+                     "recompute": recompute, "no_spill": no_spill, "count": count,
+                     "threads": threads, "seed": seed,
                      "allow_unknown": allow_unknown, **(options or {})})  # fmt: skip
     set_order(request, graph, order)
     result = ctypes.c_void_p()
