@@ -691,7 +691,8 @@ def checkpoint_policy(
     model, inputs, loss, targets: a training step, as for trace_training_step().
     regions: the submodules that the model runs under torch.utils.checkpoint.checkpoint(), each once in a
         step. The model is traced as it is: with the checkpoints not yet in it, or with plain calls.
-    budget: as for compile(): of all that both passes make. None: MP, where nothing has to run again.
+    budget: as for compile(): of all that both passes make. None: MP, the least peak of any order; as
+        operators first run in program order here, some may have to run again even with that.
     options: of berth.plan(): device, profile, time_limit, node_limit.
 
     Returns an object with `context_fn(i)`, for checkpoint(regions[i], x, use_reentrant=False,
