@@ -64,7 +64,7 @@ extern "C" {
 
 /* Of this header. Programs work with every library whose berth_abi_version() is at least this and
    whose name (libberth.so.1) is the same. */
-#define BERTH_ABI_VERSION 1
+#define BERTH_ABI_VERSION 2
 BERTH_API int berth_abi_version(void);
 /* Of Berth: "0.1.0". */
 BERTH_API const char* berth_version_string(void);
@@ -703,6 +703,9 @@ typedef struct berth_remedy {
   int32_t fits;       /* A plan with these changes was found that fits. */
   int32_t proved;     /* No plan with these changes needs less. */
   int32_t estimated; /* Of operators in strips, which no option makes: what a runtime would need. */
+  /* Since version 2. */
+  int64_t
+      recompute_cost; /* Of operators that run again, as berth_recomputed has it; -1: none do. */
 } berth_remedy;
 /* What would lower the plan, or make it fit: each remedy was tried. `options` limit the search. */
 BERTH_API berth_status berth_advise_plan(const berth_plan* plan, const berth_options* options,
@@ -725,11 +728,19 @@ typedef struct berth_sweep_point {
   int64_t traffic_bound;
   int64_t traffic_by_sum;
   double seconds;
+  /* Since version 2. With the option "recompute"; without it -1, 0 and NULL. */
+  int64_t cost;       /* Of operators that run again and of copies; -1: no plan. */
+  int64_t copy_cost;  /* The part of it that copies cost. */
+  int64_t cost_bound; /* Proved: no plan within the capacity costs less. */
+  int64_t repeats;    /* Executions after the first of each operator. */
+  int64_t of_run;     /* The cost of running every operator once. */
+  const char*
+      cost_unit; /* Of all of these: that of the graph, or "bytes". Until the sweep is freed. */
 } berth_sweep_point;
 /* Plans with spills at many capacities: those of the option "budgets" ("MR,MH,256KiB"), or "points"
    of them from MP down to MR. The limits are for each point; without any, 50 seconds for all. With the
-   option "recompute" the cost is minimised, not traffic; the CSV alone has the cost, its bound and
-   what runs again. traffic_bound and traffic_by_sum are then 0. */
+   option "recompute" the cost is minimised, not traffic; traffic_bound and traffic_by_sum are then 0.
+   A plan for less memory counts for more: no point has a higher figure than one of less memory. */
 BERTH_API berth_status berth_sweep_graph(const berth_graph* graph, const berth_options* options,
                                          berth_sweep** sweep, berth_error** error);
 BERTH_API void berth_sweep_free(berth_sweep* sweep);
@@ -739,7 +750,6 @@ BERTH_API berth_status berth_sweep_at(const berth_sweep* sweep, size_t index,
                                       berth_sweep_point* out, berth_error** error);
 BERTH_API berth_status berth_sweep_to_csv(const berth_sweep* sweep, berth_text** csv,
                                           berth_error** error);
-/* Error: UNSUPPORTED for a sweep with recomputation. */
 BERTH_API berth_status berth_sweep_to_page(const berth_sweep* sweep, berth_text** html,
                                            berth_error** error);
 

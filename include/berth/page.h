@@ -52,7 +52,8 @@ struct PageOptions {
 [[nodiscard]] std::string WritePage(const PlanSubject& subject, const PlanAnswer& answer,
                                     const Provenance& provenance, const PageOptions& options);
 
-// The page of a sweep: a curve for each model. `provenance` are pairs of a title and what it says,
+// The page of a sweep: a curve for each model; all with recomputation (SweepCurve::run), or none, as
+// traffic and costs have no axis in common. `provenance` are pairs of a title and what it says,
 // such as the version and the limits. Cost: that of writing its points.
 [[nodiscard]] std::string WritePage(
     const std::vector<SweepCurve>& curves,

@@ -93,6 +93,16 @@ struct RecomputeOptions {
                                                        const RecomputeOptions& options,
                                                        Budget& budget);
 
+// An operator that a plan runs again.
+struct RunsAgain {
+  OperatorIndex op = 0;
+  std::vector<Step> steps = {};  // Of its executions after the first, in their order.
+  std::int64_t cost = 0;         // Of these, in OperatorCosts::unit.
+};
+// What `plan`, a valid one of `graph`, runs again: the dearest first, then in program order. The sum of
+// their costs is Recomputed::cost. Cost: O(n log n).
+[[nodiscard]] std::vector<RunsAgain> OperatorsRunAgain(const Graph& graph, const MemoryPlan& plan);
+
 }  // namespace berth
 
 #endif  // BERTH_RECOMPUTE_H_

@@ -85,8 +85,9 @@ struct SweepCurve {
   std::string input = {};  // What the answers depend on besides the capacity: a hash, and options.
   std::optional<Bytes> least = {};       // MR, where known.
   std::optional<Bytes> least_peak = {};  // MP, where known; none with a fixed order.
-  bool fixed_order = false;              // Outcomes and bounds are about one order alone.
-  std::optional<RunCost> run = {};       // With recomputation: points have a `cost`.
+  std::string least_operator = {};  // The operator that needs MR by itself; empty where not known.
+  bool fixed_order = false;         // Outcomes and bounds are about one order alone.
+  std::optional<RunCost> run = {};  // With recomputation: points have a `cost`.
   std::vector<SweepPoint> points = {};
 };
 
@@ -108,6 +109,9 @@ struct SweepOptions {
   // May be empty.
   std::function<bool(const SweepPoint& point, const PlanAnswer& answer)> on_point = {};
 };
+
+// What a sweep of `graph` with `plan` has besides its points, `model` and `input`. plan.budgets must be given.
+[[nodiscard]] SweepCurve CurveWithoutPoints(const Graph& graph, const PlanOptions& plan);
 
 // The capacities that `options` asks for, in bytes, by number. Error: kInvalidOptions.
 [[nodiscard]] Result<std::vector<Bytes>> SweepCapacities(const SweepOptions& options,

@@ -91,6 +91,7 @@ class Remedy(NamedTuple):
     fits: a plan with these changes was found that fits.
     proved: no plan with these changes needs less.
     estimated: of operators in strips, which no option makes: what a runtime would need.
+    recompute_cost: of operators that run again, in the unit of Plan.recomputed; None where none do.
     """
 
     title: str
@@ -101,6 +102,7 @@ class Remedy(NamedTuple):
     fits: bool
     proved: bool
     estimated: bool
+    recompute_cost: Optional[int] = None
 
 
 class Advice(Sequence[Remedy]):
@@ -128,6 +130,7 @@ class Advice(Sequence[Remedy]):
             bool(found.fits),
             bool(found.proved),
             bool(found.estimated),
+            known(found.recompute_cost),
         )
 
     def __len__(self) -> int:

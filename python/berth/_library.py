@@ -13,7 +13,7 @@ from ctypes import POINTER, c_char_p, c_double, c_int, c_int8, c_int32, c_int64,
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 # Of berth/berth.h: BERTH_ABI_VERSION.
-ABI_VERSION = 1
+ABI_VERSION = 2
 NAME = "libberth.so.1"
 NONE = ctypes.c_size_t(-1).value  # BERTH_NONE.
 
@@ -210,6 +210,7 @@ class RemedyStruct(Sized):
         ("fits", c_int32),
         ("proved", c_int32),
         ("estimated", c_int32),
+        ("recompute_cost", c_int64),
     ]
 
 
@@ -224,6 +225,12 @@ class SweepPointStruct(Sized):
         ("traffic_bound", c_int64),
         ("traffic_by_sum", c_int64),
         ("seconds", c_double),
+        ("cost", c_int64),
+        ("copy_cost", c_int64),
+        ("cost_bound", c_int64),
+        ("repeats", c_int64),
+        ("of_run", c_int64),
+        ("cost_unit", c_char_p),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Traffic against the size of the memory."""
+"""Traffic, or the cost of recomputation, against the size of the memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Iterator, List, Mapping, NamedTuple, Optional, Sequence,
 from berth._answer import OUTCOMES, Outcome, Path, data_frame, known
 from berth._errors import check, error_slot
 from berth._graph import Graph, Model, as_graph
-from berth._library import Handle, SweepPointStruct, lib
+from berth._library import Handle, SweepPointStruct, lib, text
 from berth._plan import set_order
 from berth._search import (
     Options,
@@ -30,6 +30,13 @@ class Point(NamedTuple):
     avoidable: its traffic, `spilled` + `retrieved`; None without a plan.
     traffic_bound: proved: no plan within the capacity has less.
     traffic_by_sum: the least traffic found where bytes need only fit in sum.
+
+    Of sweeps with `recompute`, in which both of these are 0; None of others:
+    cost: of running operators again and of copies, which is what is least; None without a plan.
+    copy_cost: the part of it that copies cost.
+    cost_bound: proved: no plan within the capacity costs less.
+    repeats: how often operators run again.
+    of_run: the cost of running every operator once. cost_unit: of all of these.
     """
 
     capacity: int
@@ -40,11 +47,20 @@ class Point(NamedTuple):
     traffic_bound: int
     traffic_by_sum: int
     seconds: float
+    cost: Optional[int] = None
+    copy_cost: Optional[int] = None
+    cost_bound: Optional[int] = None
+    repeats: Optional[int] = None
+    of_run: Optional[int] = None
+    cost_unit: Optional[str] = None
+
+
+_COSTS = ("cost", "copy_cost", "cost_bound", "repeats", "of_run", "cost_unit")
 
 
 class Sweep:
-    """Off-chip traffic at several capacities, from the largest to the smallest, or in the order
-    that was asked for."""
+    """Off-chip traffic, or the cost of recomputation, at several capacities: from the largest to the
+    smallest, or in the order that was asked for."""
 
     graph: Graph
     points: List[Point]
@@ -65,6 +81,11 @@ class Sweep:
         values = point.values()
         values["outcome"] = OUTCOMES[values["outcome"]]
         values["avoidable"] = known(values["avoidable"])
+        values["cost"] = known(values["cost"])
+        if values["cost_unit"] is None:
+            values.update(dict.fromkeys(_COSTS))
+        else:
+            values["cost_unit"] = text(values["cost_unit"])
         return Point(**values)
 
     def __len__(self) -> int:
@@ -81,12 +102,19 @@ class Sweep:
             return "<Sweep: no points>"
         proved = sum(p.outcome is Outcome.OPTIMAL for p in self.points)
         sizes = [p.capacity for p in self.points]
-        found = [p.avoidable for p in self.points if p.avoidable is not None]
-        traffic = f", traffic {min(found):,} to {max(found):,} bytes" if found else ""
+        values = [p.avoidable if p.cost_unit is None else p.cost for p in self.points]
+        found = [value for value in values if value is not None]
+        what, unit = ("traffic", "bytes") if self._unit is None else ("cost", self._unit)
+        traffic = f", {what} {min(found):,} to {max(found):,} {unit}" if found else ""
         return (
             f"<Sweep: {len(self.points)} capacities of {min(sizes):,} to {max(sizes):,} bytes"
             f"{traffic}, {proved} optimal>"
         )
+
+    @property
+    def _unit(self) -> Optional[str]:
+        """Of costs; None without recomputation."""
+        return self.points[0].cost_unit if self.points else None
 
     def to_csv(self) -> str:
         """A row for each point, as `berth sweep -o` writes it."""
@@ -115,15 +143,17 @@ class Sweep:
 
     def to_pandas(self) -> Any:
         """A DataFrame with a row for each point."""
+        names = [n for n in Point._fields if n not in _COSTS or self._unit is not None]
         columns: dict[str, Any] = {
-            name: [getattr(point, name) for point in self.points] for name in Point._fields
+            name: [getattr(point, name) for point in self.points] for name in names
         }
         columns["outcome"] = [str(point.outcome) for point in self.points]
         return data_frame(columns)
 
     def plot(self, ax: Any = None, **style: Any) -> Any:
-        """Draws traffic against capacity with matplotlib, on `ax` or on new axes, and returns them.
-        Filled marks are proved; the shade reaches down to the proved bound."""
+        """Draws traffic, or the cost as a share of one run, against capacity with matplotlib, on `ax` or
+        on new axes, and returns them. Filled marks are proved; the shade reaches down to the proved
+        bound."""
         try:
             from matplotlib import pyplot
         except ImportError:
@@ -132,14 +162,21 @@ class Sweep:
             _, ax = pyplot.subplots(figsize=(7, 4), layout="constrained")
         points = sorted((p for p in self.points if p.avoidable is not None), key=lambda p: p[0])
         memory, memory_unit = _scale([p.capacity for p in points])
-        traffic, traffic_unit = _scale([p.avoidable or 0 for p in points])
         sizes = [p.capacity / memory for p in points]
-        values = [(p.avoidable or 0) / traffic for p in points]
+        if self._unit is None:
+            one, unit = _scale([p.avoidable or 0 for p in points])
+            values = [(p.avoidable or 0) / one for p in points]
+            bounds = [p.traffic_bound / one for p in points]
+            label, title = f"avoidable traffic ({unit})", "Off-chip traffic of"
+        else:
+            percent = [100 / (p.of_run or 1) for p in points]
+            values = [(p.cost or 0) * each for p, each in zip(points, percent)]
+            bounds = [(p.cost_bound or 0) * each for p, each in zip(points, percent)]
+            label, title = "cost (% of one run)", "Cost of recomputation of"
         style.setdefault("color", "#2f6f9f")
         color = style["color"]
         # A plan for one capacity also fits every larger one.
         ax.step(sizes, values, where="post", **style)
-        bounds = [p.traffic_bound / traffic for p in points]
         ax.fill_between(sizes, bounds, values, step="post", alpha=0.2, color=color, linewidth=0)
         for proved in (True, False):
             some = [(x, y) for p, x, y in zip(points, sizes, values)
@@ -151,8 +188,8 @@ class Sweep:
         ax.grid(axis="y", color="#dddddd", linewidth=0.6)
         ax.set_axisbelow(True)
         ax.set_xlabel(f"memory ({memory_unit})")
-        ax.set_ylabel(f"avoidable traffic ({traffic_unit})")
-        ax.set_title(f"Off-chip traffic of {self.graph.name or 'the model'}")
+        ax.set_ylabel(label)
+        ax.set_title(f"{title} {self.graph.name or 'the model'}")
         return ax
 
 
@@ -171,6 +208,10 @@ def sweep(
     points: Optional[int] = None,
     time_limit: Optional[Union[float, str]] = None,
     node_limit: Optional[int] = None,
+    recompute: Optional[bool] = None,
+    no_spill: Optional[bool] = None,
+    device: Optional[Path] = None,
+    profile: Optional[Path] = None,
     count: Optional[str] = None,
     order: Union[str, Sequence[Union[int, str]], None] = None,
     threads: Optional[int] = None,
@@ -185,21 +226,26 @@ def sweep(
     options: Optional[Options] = None,
     progress: Union[ProgressCallback, bool, None] = None,
 ) -> Sweep:
-    """Plans a model with spills at many capacities: the least off-chip traffic at each.
+    """Plans a model with spills or recomputation at many capacities: the least off-chip traffic, or
+    the least cost, at each. A plan for less memory counts for more, so neither grows with memory.
 
     budgets: the capacities: bytes, text such as "512KiB", or "MR", "MH", "MP".
     points: without `budgets`: how many capacities from MP (from which on nothing has to be spilled)
         down to MR (what the largest operator needs); 20 by default.
     time_limit, node_limit: for each point. Without any, 50 seconds for all.
+    recompute: instead of traffic, the least cost of running operators again and, over the link of
+        `device`, of copies. no_spill, device, profile: as for plan().
     Other arguments and errors: those of plan(). On Ctrl-C, `partial` has the points that are done.
     """
     graph = as_graph(model, dim=dim, dim_default=dim_default, element_bytes=element_bytes,
-                     alignment=alignment, fuse=fuse, in_place=in_place)  # fmt: skip
+                     alignment=alignment, fuse=fuse, in_place=in_place, device=device,
+                     profile=profile)  # fmt: skip
     request = OptionsHandle()
     if budgets is not None:
         request.set("budgets", ",".join(str(budget) for budget in budgets))
     request.set_all({"points": points, "time_limit": time_limit, "node_limit": node_limit,
-                     "count": count, "threads": threads, "seed": seed,
+                     "recompute": recompute, "no_spill": no_spill, "count": count,
+                     "threads": threads, "seed": seed,
                      "allow_unknown": allow_unknown, **(options or {})})  # fmt: skip
     set_order(request, graph, order)
     result = ctypes.c_void_p()

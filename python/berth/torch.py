@@ -439,10 +439,11 @@ def _finish(
 # ---- Tracing.
 
 
-def _trace(step: Callable[..., Any], arguments: Tuple[Any, ...]) -> Any:
+def _trace(step: Callable[..., Any], arguments: Tuple[Any, ...], as_run: bool = False) -> Any:
+    """`as_run`: with the operators that run here, also where accelerators have others."""
     _need_torch()
     _add_missing_shapes()
-    with warnings.catch_warnings(), _dropout_with_mask():
+    with warnings.catch_warnings(), contextlib.nullcontext() if as_run else _dropout_with_mask():
         warnings.simplefilter("ignore")
         return make_fx(step, tracing_mode="fake")(*arguments)
 
@@ -516,11 +517,13 @@ def trace_training_step_to_fx(
     inputs: Sequence[Any],
     loss: Callable[..., Any],
     targets: Sequence[Any] = (),
-    optimizer: str = "sgd",
+    optimizer: Optional[str] = "sgd",
     rate: float = 0.01,
 ) -> Tuple[Any, List[str], List[str]]:
-    """(the fx graph, names of its placeholders, their kinds); see trace_training_step()."""
-    update, copies = OPTIMIZERS[optimizer]
+    """(the fx graph, names of its placeholders, their kinds); see trace_training_step().
+
+    Without an optimizer: loss and gradients, with the operators that run here."""
+    update, copies = OPTIMIZERS[optimizer] if optimizer is not None else (None, 0)
     parameters, buffers = _state(model)
     frozen = {k for k, v in model.named_parameters() if not v.requires_grad}
     states = {k: [torch.zeros_like(v) for _ in range(copies)] for k, v in parameters.items()
@@ -532,6 +535,8 @@ def trace_training_step_to_fx(
         out = functional_call(model, {**weights, **buffers}, inputs)
         value = loss(out, *targets)
         gradients = torch.autograd.grad(value, [weights[k] for k in trained], allow_unused=True)
+        if update is None:
+            return [value, *(g for g in gradients if g is not None)]
         with torch.no_grad():
             for k, gradient in zip(trained, gradients):
                 if gradient is not None:
@@ -539,7 +544,7 @@ def trace_training_step_to_fx(
         return value
 
     arguments = (parameters, buffers, states, tuple(inputs), tuple(targets))
-    traced = _trace(step, arguments)
+    traced = _trace(step, arguments, as_run=update is None)
     names = list(parameters) + list(buffers)
     names += [f"{k}.state{i}" for k in states for i in range(copies)]
     kinds = ["parameter"] * len(names)
@@ -670,6 +675,42 @@ def compile(model: Any, budget: Union[int, str, None] = None, **options: Any) ->
     budget, or of berth.Unsupported, naming the operator.
     """
     return torch.compile(model, backend=backend(budget, **options), fullgraph=True, dynamic=False)
+
+
+def checkpoint_policy(
+    model: Any,
+    regions: Sequence[Any],
+    inputs: Sequence[Any],
+    loss: Callable[..., Any],
+    targets: Sequence[Any] = (),
+    budget: Union[int, str, None] = None,
+    **options: Any,
+) -> Any:
+    """Policies for torch.utils.checkpoint's selective activation checkpointing, made from a plan.
+
+    model, inputs, loss, targets: a training step, as for trace_training_step().
+    regions: the submodules that the model runs under torch.utils.checkpoint.checkpoint(), each once in a
+        step. The model is traced as it is: with the checkpoints not yet in it, or with plain calls.
+    budget: as for compile(): of all that both passes make. None: MP, the least peak of any order; as
+        operators first run in program order here, some may have to run again even with that.
+    options: of berth.plan(): device, profile, time_limit, node_limit.
+
+    Returns an object with `context_fn(i)`, for checkpoint(regions[i], x, use_reentrant=False,
+    context_fn=...), `policy_fn(i)`, the `plan`, and by region the names of operators whose results are
+    `kept` and `dropped`. The policy holds for these shapes and this mode; where another operator runs
+    than was planned, it raises RuntimeError.
+
+    The budget is the plan's, not a limit: PyTorch runs a region again as a whole when the backward pass
+    first needs it, so more is in memory and more runs again than in the plan. compile() keeps to the
+    plan. Workspaces of operators are not counted.
+
+    Needs PyTorch 2.4 or newer. Raises DoesNotFit, and berth.Unsupported for a region that runs never or
+    more than once.
+    """
+    _need_torch()
+    from berth import _checkpoint
+
+    return _checkpoint.checkpoint_policy(model, regions, inputs, loss, targets, budget, **options)
 
 
 # ---- Command line.

@@ -263,6 +263,32 @@ def test_sweep(spilling, tmp_path):
     assert "<iframe" in sweep._repr_html_()
     chosen = berth.sweep(spilling, budgets=["MP", 650, "MR"], node_limit=100)
     assert [p.capacity for p in chosen] == [700, 650, 600]
+    assert all(p.cost is None and p.cost_unit is None for p in chosen)
+
+
+def test_sweep_of_costs(tmp_path):
+    """x waits from the first operator to the last; it can be made again for a cost of 45."""
+    graph = berth.Graph("waits", cost_unit="flop")
+    x, y, z = (graph.add_tensor(name, size) for name, size in (("x", 4), ("y", 6), ("z", 6)))
+    last = graph.add_tensor("last", 2)
+    graph.add_operator("make x", [], [x], cost=45)
+    graph.add_operator("make y", [x], [y], cost=1000)
+    graph.add_operator("make z", [y], [z], cost=1000)
+    graph.add_operator("join", [x, z], [last], cost=1000)
+    sweep = berth.sweep(graph, budgets=["MP", "MR", 3], recompute=True)
+    free, tight, none = sweep
+    assert (free.cost, free.repeats, free.avoidable) == (0, 0, 0)
+    assert (tight.cost, tight.cost_bound, tight.repeats, tight.copy_cost) == (45, 45, 1, 0)
+    assert (tight.of_run, tight.cost_unit) == (3045, "flop")
+    assert none.cost is None and none.outcome is berth.Outcome.INFEASIBLE
+    assert "cost 0 to 45 flop" in repr(sweep)
+    assert ",1,45,0,45,3045,flop" in sweep.to_csv()
+    page = sweep.report()
+    assert '"recomputed":[0,45,0]' in page and '"least_operator":"make z"' in page
+    many = berth.sweep(graph, points=20, recompute=True).points
+    assert [p.capacity for p in many] == sorted((p.capacity for p in many), reverse=True)
+    costs = [p.cost for p in many]
+    assert costs == sorted(costs) and None not in costs
 
 
 def test_plot(spilling, tmp_path):

@@ -737,7 +737,7 @@ berth_status berth_advice_remedy(const berth_advice* advice, size_t index, berth
     const berth::Remedy& from = advice->advice.remedies[index];
     c::Fill(out, {0, from.title.c_str(), from.detail.c_str(), advice->changes[index].c_str(),
                   from.needs.value_or(-1), from.traffic.value_or(-1), from.fits, from.proved,
-                  from.estimated});
+                  from.estimated, from.recompute_cost.value_or(-1)});
     return {};
   });
 }

@@ -53,8 +53,6 @@ Result<SweepCurve> SweepGraph(const GraphInput& input, const berth_options& requ
   options.plan.spill = !options.plan.recompute || options.plan.link.has_value();
   options.seconds_each = settings.time_limit;
   options.nodes_each = settings.node_limit;
-  const bool fixed = options.plan.order.has_value() ||
-                     options.plan.schedule.algorithm == ScheduleAlgorithm::kProgram;
   Watch watch(request, /*limited=*/false);
   // The limits are for the points, not for the capacities themselves.
   const NamedBudgets named = BERTH_TRY(
@@ -73,10 +71,7 @@ Result<SweepCurve> SweepGraph(const GraphInput& input, const berth_options& requ
   from.fused = input.options.fuse;
   from.reading = input.model.reading;
   curve.model = Printable(input.name);
-  curve.input = SweepInput(from, fixed, graph);
-  curve.fixed_order = fixed;
-  curve.least = named.least.bytes;
-  if (!fixed) curve.least_peak = named.least_peak;
+  curve.input = SweepInput(from, curve.fixed_order, graph);
   return curve;
 }
 
@@ -109,9 +104,30 @@ berth_status berth_sweep_at(const berth_sweep* sweep, size_t index, berth_sweep_
     const auto& points = c::SweepOf(sweep).points();
     c::RequireIndex(index, points.size(), "point");
     const berth::SweepPoint& from = points[index];
-    c::Fill(out,
-            {0, from.capacity, c::OutcomeOf(from.outcome), from.avoidable.value_or(-1),
-             from.spilled, from.retrieved, from.traffic_bound, from.traffic_by_sum, from.seconds});
+    berth_sweep_point point = {0,
+                               from.capacity,
+                               c::OutcomeOf(from.outcome),
+                               from.avoidable.value_or(-1),
+                               from.spilled,
+                               from.retrieved,
+                               from.traffic_bound,
+                               from.traffic_by_sum,
+                               from.seconds,
+                               -1,
+                               0,
+                               0,
+                               0,
+                               0,
+                               nullptr};
+    if (const auto& run = sweep->curves.front().run; run && from.cost) {
+      if (from.has_plan()) point.cost = from.cost->total();
+      point.copy_cost = from.cost->copies;
+      point.cost_bound = from.cost->bound;
+      point.repeats = from.cost->operators;
+      point.of_run = run->cost;
+      point.cost_unit = run->unit.c_str();
+    }
+    c::Fill(out, point);
     return {};
   });
 }
@@ -125,12 +141,7 @@ berth_status berth_sweep_to_csv(const berth_sweep* sweep, berth_text** csv, bert
 
 berth_status berth_sweep_to_page(const berth_sweep* sweep, berth_text** html, berth_error** error) {
   return c::Call(error, [&]() -> Result<void> {
-    const std::vector<berth::SweepCurve>& curves = c::SweepOf(sweep).curves;
-    if (std::any_of(curves.begin(), curves.end(),
-                    [](const auto& curve) { return curve.run.has_value(); })) {
-      return berth::Fail(berth::ErrorCode::kUnsupported, "the page has no curve of recomputation");
-    }
-    c::Give(html, berth::WritePage(curves, {{"berth version", BERTH_VERSION}}));
+    c::Give(html, berth::WritePage(c::SweepOf(sweep).curves, {{"berth version", BERTH_VERSION}}));
     return {};
   });
 }

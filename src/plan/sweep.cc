@@ -114,6 +114,7 @@ Result<void> Add(SweepCurve& to, const SweepCurve& more, const std::string& name
                     Printable(more.input) + "); give each a file of its own");
   }
   if (!to.least) to.least = more.least;
+  if (to.least_operator.empty()) to.least_operator = more.least_operator;
   if (!to.least_peak) to.least_peak = more.least_peak;
   if (to.run && more.run && *to.run != *more.run) {
     return Fail(ErrorCode::kInvalidOptions, name + " has points of " + Printable(to.model) +
@@ -166,6 +167,18 @@ RunCost RunCostOf(const Graph& graph) {
   return {static_cast<std::int64_t>(std::min<Wide>(total, kMaxBytes)), costs.unit};
 }
 
+SweepCurve CurveWithoutPoints(const Graph& graph, const PlanOptions& plan) {
+  SweepCurve curve;
+  curve.fixed_order = plan.order || plan.schedule.algorithm == ScheduleAlgorithm::kProgram;
+  if (plan.recompute) curve.run = RunCostOf(graph);
+  const LeastMemory& least = plan.budgets->least;
+  curve.least = least.bytes;
+  if (least.bytes > 0) curve.least_operator = graph.operators[least.op].name;
+  // A plan in one given order may have to spill even there.
+  if (!curve.fixed_order) curve.least_peak = plan.budgets->least_peak;
+  return curve;
+}
+
 Result<SweepCurve> Sweep(const Graph& graph, const SweepOptions& options, Budget& budget) {
   BERTH_TRY(Check(options));
   PlanOptions plan = options.plan;
@@ -178,12 +191,7 @@ Result<SweepCurve> Sweep(const Graph& graph, const SweepOptions& options, Budget
     }
     plan.budgets = BERTH_TRY(NamedBudgetsOf(graph, plan, part));
   }
-  SweepCurve curve;
-  curve.fixed_order = plan.order || plan.schedule.algorithm == ScheduleAlgorithm::kProgram;
-  if (plan.recompute) curve.run = RunCostOf(graph);
-  curve.least = plan.budgets->least.bytes;
-  // A plan in one given order may have to spill even there.
-  if (!curve.fixed_order) curve.least_peak = plan.budgets->least_peak;
+  SweepCurve curve = CurveWithoutPoints(graph, plan);
   const auto capacities = BERTH_TRY(SweepCapacities(options, *plan.budgets));
   const auto numbers = BERTH_TRY(NumbersOf(options, capacities));
   for (std::size_t k = 0; k < numbers.size() && !budget.cancelled(); ++k) {

@@ -16,6 +16,7 @@
 #include "base/check.h"
 #include "berth/diff.h"
 #include "berth/displaced.h"
+#include "berth/recompute.h"
 #include "io/plan_head.h"
 #include "report/analysis.h"
 #include "report/resource.h"
@@ -462,6 +463,16 @@ bool HasOneResidencyEach(const MemoryPlan& plan) {
   return std::adjacent_find(tensors.begin(), tensors.end()) == tensors.end();
 }
 
+// The operators that run again: their names, the steps, and what these executions cost.
+Json RepeatsJson(const Graph* graph, const MemoryPlan& plan) {
+  if (graph == nullptr || plan.recomputed.operators == 0) return Json::array();
+  return Column(OperatorsRunAgain(*graph, plan), [&](const RunsAgain& repeat) {
+    return Json{{"operator", graph->operators[repeat.op].name},
+                {"steps", repeat.steps},
+                {"cost", repeat.cost}};
+  });
+}
+
 Json BoundJson(const LoadBound& bound) {
   return {{"load", bound.load}, {"load_step", bound.load_step}};
 }
@@ -518,6 +529,7 @@ std::string WritePage(const PlanSubject& subject, const PlanAnswer& answer,
   });
   data["notes"] = options.notes;
   data["spills"] = graph != nullptr ? SpillsOf(*graph, plan) : Json::array();
+  data["repeats"] = RepeatsJson(graph, plan);
   data["diff"] = nullptr;
   return PageWith(data, provenance.input + ": memory plan");
 }
@@ -572,6 +584,7 @@ std::string WritePage(const std::vector<MemoryPoint>& points, const MemorySweepP
        {"input", page.input},
        {"least", nullptr},
        {"least_peak", nullptr},
+       {"least_operator", ""},
        {"fixed_order", page.fixed_order},
        {"number", std::move(number)},
        {"capacity", column([](const MemoryPoint& p) { return p.capacity; })},
@@ -591,6 +604,7 @@ std::string WritePage(const std::vector<MemoryPoint>& points, const MemorySweepP
        {"copies", column([](const MemoryPoint& p) { return p.copies; })},
        {"seconds", column([](const MemoryPoint& p) { return p.seconds; })}});
   data["quantity"] = {
+      {"kind", "memories"},
       {"unit", page.cost_unit},
       {"memory", page.memory},
       {"memories", Column(page.memories, [](const Memory& memory) { return memory.name; })},
@@ -599,6 +613,27 @@ std::string WritePage(const std::vector<MemoryPoint>& points, const MemorySweepP
   return internal::report::PageWith(data,
                                     page.model + ": cost against the capacity of " + page.memory);
 }
+
+namespace internal::report {
+namespace {
+
+// The columns of a curve with recomputation; null for others.
+Json CostsOf(const SweepCurve& curve) {
+  if (!curve.run) return {};
+  const auto column = [&](auto of) {
+    return Column(curve.points,
+                  [&](const SweepPoint& point) { return of(point.cost.value_or(SweepCost())); });
+  };
+  return {{"run", curve.run->cost},
+          {"unit", curve.run->unit},
+          {"operators", column([](const SweepCost& cost) { return cost.operators; })},
+          {"recomputed", column([](const SweepCost& cost) { return cost.recomputed; })},
+          {"copies", column([](const SweepCost& cost) { return cost.copies; })},
+          {"bound", column([](const SweepCost& cost) { return cost.bound; })}};
+}
+
+}  // namespace
+}  // namespace internal::report
 
 std::string WritePage(const std::vector<SweepCurve>& curves,
                       const std::vector<std::pair<std::string, std::string>>& provenance) {
@@ -615,7 +650,9 @@ std::string WritePage(const std::vector<SweepCurve>& curves,
         {"input", curve.input},
         {"least", OrNull(curve.least)},
         {"least_peak", OrNull(curve.least_peak)},
+        {"least_operator", curve.least_operator},
         {"fixed_order", curve.fixed_order},
+        {"costs", internal::report::CostsOf(curve)},
         {"number", column([](const SweepPoint& p) { return p.number; })},
         {"capacity", column([](const SweepPoint& p) { return p.capacity; })},
         {"outcome", column([](const SweepPoint& p) { return std::string(ToString(p.outcome)); })},
@@ -626,10 +663,13 @@ std::string WritePage(const std::vector<SweepCurve>& curves,
         {"traffic_by_sum", column([](const SweepPoint& p) { return p.traffic_by_sum; })},
         {"seconds", column([](const SweepPoint& p) { return p.seconds; })}};
   });
-  data["quantity"] = nullptr;  // Traffic.
+  const bool costs = !curves.empty() && curves.front().run.has_value();
+  for (const SweepCurve& curve : curves) BERTH_CHECK(curve.run.has_value() == costs);
+  data["quantity"] = costs ? Json{{"kind", "recomputation"}} : Json();  // Or traffic.
   const std::string title =
       curves.size() == 1 ? curves.front().model : std::to_string(curves.size()) + " models";
-  return internal::report::PageWith(data, title + ": traffic against memory");
+  const std::string what = costs ? "cost of recomputation" : "traffic";
+  return internal::report::PageWith(data, title + ": " + what + " against memory");
 }
 
 }  // namespace berth

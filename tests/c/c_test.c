@@ -1036,6 +1036,7 @@ static void test_model(const char* folder) {
   for (i = 0; i < berth_sweep_count(sweep); ++i) {
     WORKS(berth_sweep_at(sweep, i, &point, &error));
     CHECK(point.capacity > 0 && point.avoidable >= point.traffic_bound);
+    CHECK(point.cost == -1 && point.of_run == 0 && point.cost_unit == NULL);
   }
   FAILS(berth_sweep_at(sweep, i, &point, &error), BERTH_INVALID_ARGUMENT, "point");
   WORKS(berth_sweep_to_csv(sweep, &text, &error));
@@ -1044,21 +1045,24 @@ static void test_model(const char* folder) {
   WORKS(berth_sweep_to_page(sweep, &text, &error));
   berth_text_free(text);
   berth_sweep_free(sweep);
-  /* With recomputation: the cost is in the table alone, and there is no page. */
+  /* With recomputation. */
   WORKS(berth_options_set(options, "recompute", "on", &error));
   WORKS(berth_options_set(options, "points", "2", &error));
   WORKS(berth_sweep_graph(graph, options, &sweep, &error));
   CHECK(berth_sweep_count(sweep) == 2);
   WORKS(berth_sweep_at(sweep, 1, &point, &error));
   CHECK(point.traffic_bound == 0 && point.avoidable <= 0); /* Nothing is copied. */
+  CHECK(point.copy_cost == 0 && point.of_run > 0 && strcmp(point.cost_unit, "bytes") == 0);
+  CHECK(point.cost == -1 || (point.cost >= point.cost_bound && point.repeats > 0));
   WORKS(berth_sweep_at(sweep, 0, &point, &error));
   CHECK(point.outcome == BERTH_OPTIMAL && point.avoidable == 0);
+  CHECK(point.cost == 0 && point.cost_bound == 0 && point.repeats == 0);
   WORKS(berth_sweep_to_csv(sweep, &text, &error));
   CHECK(strstr(berth_text_data(text), ",recompute_bound,run_cost,cost_unit\n") != NULL);
   berth_text_free(text);
-  text = NULL;
-  FAILS(berth_sweep_to_page(sweep, &text, &error), BERTH_UNSUPPORTED, "recomputation");
-  CHECK(text == NULL);
+  WORKS(berth_sweep_to_page(sweep, &text, &error));
+  CHECK(strstr(berth_text_data(text), "{\"kind\":\"recomputation\"}") != NULL);
+  berth_text_free(text);
   berth_sweep_free(sweep);
   WORKS(berth_options_set(options, "recompute", "off", &error));
   WORKS(berth_options_set(options, "points", "4", &error));

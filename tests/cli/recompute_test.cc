@@ -169,7 +169,7 @@ TEST_F(RecomputeCommandTest, SaysWhatItCosts) {
       "any plan without spills.");
   const std::string& text = result.standard_output;
   ExpectHas(text, "45 flop, 1.48 % of the cost of one run");
-  ExpectHas(text, "1 execution, of make x");
+  ExpectHas(text, "1 execution, of make x (step 3)");
   ExpectHas(text, "14 B, the least peak of any order");
   const Json plan = Json::parse(Read(Path("plan.json")));
   EXPECT_EQ(plan.at("order"), Json({"make x", "make y", "make z", "make x", "join"}));
@@ -197,6 +197,8 @@ TEST_F(RecomputeCommandTest, SummaryForMachines) {
   const Json json = Json::parse(result.standard_output);
   EXPECT_EQ(json.at("capacity"), 13);
   EXPECT_EQ(json.at("recomputed").at("cost"), 45);
+  EXPECT_EQ(json.at("run_again"),
+            Json::parse(R"([{"operator": "make x", "steps": [3], "cost": 45}])"));
   EXPECT_EQ(json.at("named_budgets").at("MP"), 14);
   EXPECT_EQ(json.at("at_peak").at("bytes"), 14);  // Of the order without repeats.
   EXPECT_EQ(json.at("order").size(), 5U);
@@ -336,8 +338,16 @@ TEST_F(RecomputeCommandTest, SweepsTheCost) {
   EXPECT_EQ(Read(Path("m.svg")), svg);
   // Traffic of the same model is another sweep.
   ExpectRefused(Berth({"sweep", file, "--points", "3", "-o", Path("s.csv")}), "with other options");
-  ExpectRefused(Berth({"sweep", "--merge", Path("s.csv"), "--report", Path("m.html")}),
-                "--report: the page has no curve of recomputation");
+  // The page has the points of the table, and whom to blame where nothing fits.
+  ASSERT_EQ(Berth({"sweep", file, "--recompute", "--budget", "MP,MR,1", "--report", Path("s.html")})
+                .exit_code,
+            0);
+  const std::string page = Read(Path("s.html"));
+  ExpectHas(page, R"("quantity":{"kind":"recomputation"})");
+  ExpectHas(page, R"("run":3045,"unit":"flop","operators":[0,1,0],"recomputed":[0,45,0])");
+  ExpectHas(page, R"("least_operator":"join")");
+  ASSERT_EQ(Berth({"sweep", "--merge", Path("s.csv"), "--report", Path("m.html")}).exit_code, 0);
+  ExpectHas(Read(Path("m.html")), R"("operators":[0,1,1])");
 }
 
 TEST_F(RecomputeCommandTest, SweepsOfTwoKindsHaveNoAxisInCommon) {
@@ -355,13 +365,13 @@ TEST_F(RecomputeCommandTest, SweepsOfTwoKindsHaveNoAxisInCommon) {
   ExpectHas(both.standard_output, "runs again");
   ExpectRefused(Berth({"sweep", "--merge", Path("all.csv"), "--svg", Path("all.svg")}),
                 "they have no axis in common");
+  ExpectRefused(Berth({"sweep", "--merge", Path("all.csv"), "--report", Path("all.html")}),
+                "--report: other.json is planned with spills");
+  EXPECT_FALSE(Exists(Path("all.html")));
 }
 
 TEST_F(RecomputeCommandTest, SweepsWithFlagsThatDoNotGoTogether) {
   const std::string file = File(Costed());
-  ExpectRefused(Berth({"sweep", file, "--recompute", "--report", Path("s.html")}),
-                "--report: the page has no curve of recomputation; --svg draws it");
-  EXPECT_FALSE(Exists(Path("s.html")));
   ExpectRefused(Berth({"sweep", file, "--no-spill"}), "--no-spill: only with --recompute");
 }
 

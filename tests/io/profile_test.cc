@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "berth/file.h"
+#include "berth/graph_io.h"
 #include "berth/model.h"
 #include "tests/graph/build.h"
 
@@ -223,6 +226,30 @@ TEST(ProfileCostsTest, FaultsLeaveTheGraphAlone) {
   EXPECT_NE(refused(some, &device, graph).find("bytes_per_second"), std::string::npos);
   graph.operators[1].cost = 3;
   EXPECT_EQ(refused(some, nullptr, graph), "p: operator \"make y\" has a cost of its own");
+}
+
+// What torch.profiler wrote of a training step prices the graph that berth.torch traced of it.
+TEST(ProfileCostsTest, RealTraceOfPyTorch) {
+  const std::string folder = BERTH_SOURCE_DIR "/tests/profiles/";
+  const auto trace = ReadFile(folder + "torch_step.trace.json");
+  const auto text = ReadFile(folder + "torch_step.json");
+  ASSERT_TRUE(trace.has_value() && text.has_value());
+  auto graph = ReadGraphJson(*text, "torch_step.json");
+  ASSERT_TRUE(graph.has_value()) << graph.error().message;
+  const auto set = SetCosts(Read(*trace), nullptr, *graph);
+  ASSERT_TRUE(set.has_value()) << set.error().message;
+  EXPECT_EQ(graph->cost_unit, "ns");
+  std::map<std::string, std::int64_t> costs;
+  for (const Operator& op : graph->operators) costs[op.name] = op.cost.value_or(-1);
+  EXPECT_EQ(costs.size(), 29u);
+  // As the file has them, in microseconds. Matrix products differ in shapes alone.
+  EXPECT_EQ(costs.at("convolution"), 149390);
+  EXPECT_EQ(costs.at("convolution_backward"), 107759);
+  EXPECT_EQ(costs.at("mm"), 17536);
+  EXPECT_EQ(costs.at("mm_1"), 14762);
+  EXPECT_EQ(costs.at("threshold_backward"), 8773);
+  EXPECT_EQ(costs.at("add__2"), 6980);
+  EXPECT_EQ(costs.at("t_1"), 0);  // A view.
 }
 
 // A profile is part of how a model is read, or changed later.

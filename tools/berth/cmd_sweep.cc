@@ -134,7 +134,8 @@ std::string CostTable(const std::vector<SweepCurve>& curves) {
       const bool plan = point.has_plan();
       table.AddRow({OneLine(curve.model), FormatCount(point.capacity),
                     plan ? FormatPercentFinely(ShareOfRun(curve, cost.total())) : "-",
-                    FormatPercentFinely(ShareOfRun(curve, cost.bound), /*down=*/true),
+                    FormatPercentFinely(ShareOfRun(curve, cost.bound),
+                                        /*down=*/point.outcome != Outcome::kOptimal),
                     plan ? FormatCount(cost.operators) : "-",
                     plan ? CostText(curve, cost.total()) : "-",
                     plan ? FormatCount(*point.avoidable) : "-", OutcomeText(curve, point),
@@ -314,20 +315,15 @@ Result<void> Keep(const std::string& path, std::vector<SweepCurve>& curves, bool
   return WriteFile(path, WriteSweepCsv(curves));
 }
 
-tl::unexpected<Error> NoPageOfCosts() {
-  return Fail(ErrorCode::kUnsupported,
-              "--report: the page has no curve of recomputation; --svg draws it");
-}
-
 Result<ExitCode> Finish(const SweepArguments& arguments, std::vector<SweepCurve> curves,
                         const Background& background) {
   for (SweepCurve& curve : curves) Tighten(curve);
   const auto [traffic, cost] = ByKind(curves);
-  if (!cost.empty() && !arguments.report.empty()) return NoPageOfCosts();
-  if (!traffic.empty() && !cost.empty() && !arguments.svg.empty()) {
+  if (!traffic.empty() && !cost.empty() && !(arguments.svg.empty() && arguments.report.empty())) {
     return Fail(
         ErrorCode::kInvalidOptions,
-        "--svg: " + traffic.front().model + " is planned with spills and " + cost.front().model +
+        std::string(arguments.svg.empty() ? "--report: " : "--svg: ") + traffic.front().model +
+            " is planned with spills and " + cost.front().model +
             " with recomputation; they have no axis in common: give each a file of its own");
   }
   if (arguments.merge.empty() && IsKept(arguments.output)) {
@@ -399,14 +395,10 @@ Result<Task> LoadTask(const SweepArguments& arguments, const std::string& path) 
   Budget unlimited;
   const NamedBudgets named = BERTH_TRY(NamedBudgetsOf(task.model.graph, plan, unlimited));
   task.capacities = BERTH_TRY(SweepCapacities(task.options, named));
+  plan.budgets = named;
+  task.curve = CurveWithoutPoints(task.model.graph, plan);
   task.curve.model = OneLine(task.model.name);
   task.curve.input = InputOf(task.model, one, plan, arguments.fixed_order);
-  task.curve.fixed_order = arguments.fixed_order;
-  if (plan.recompute) task.curve.run = RunCostOf(task.model.graph);
-  task.curve.least = named.least.bytes;
-  // In program order more may have to be spilled there.
-  if (!arguments.fixed_order) task.curve.least_peak = named.least_peak;
-  task.options.plan.budgets = named;
   return task;
 }
 
@@ -544,7 +536,6 @@ Result<ExitCode> Run(const SweepArguments& arguments) {
   if (arguments.no_spill && !arguments.recompute) {
     return Fail(ErrorCode::kInvalidOptions, "--no-spill: only with --recompute");
   }
-  if (arguments.recompute && !arguments.report.empty()) return NoPageOfCosts();
   if (arguments.paths.empty()) {
     return Fail(ErrorCode::kInvalidOptions, "berth sweep needs a model, or --merge and files");
   }

@@ -4,6 +4,7 @@
 
 #include "berth/bytes.h"
 #include "berth/memory_io.h"
+#include "berth/recompute.h"
 #include "tools/berth/model.h"
 #include "tools/berth/terminal.h"
 
@@ -21,25 +22,30 @@ double ShareOfRun(const Graph& graph, std::int64_t cost) {
   return all > 0 ? static_cast<double>(cost) / all : 0;
 }
 
-std::string RunAgainFact(const Graph& graph, const MemoryPlan& plan) {
-  const std::vector<std::int64_t> costs = CostsOf(graph).of;
-  std::vector<std::int64_t> spent(graph.operators.size(), 0);
-  std::vector<bool> has_run(graph.operators.size(), false);
-  std::vector<OperatorIndex> again;
-  for (const OperatorIndex v : plan.order) {
-    if (has_run[v]) {
-      if (spent[v] == 0) again.push_back(v);
-      spent[v] += std::max<std::int64_t>(costs[v], 1);
-    }
-    has_run[v] = true;
+namespace {
+
+// "step 6", "steps 6 and 9", "4 times from step 6 on".
+std::string WhereItRuns(const std::vector<Step>& steps) {
+  if (steps.size() == 1) return "step " + FormatCount(steps[0]);
+  if (steps.size() == 2) {
+    return "steps " + FormatCount(steps[0]) + " and " + FormatCount(steps[1]);
   }
-  std::stable_sort(again.begin(), again.end(),
-                   [&](OperatorIndex a, OperatorIndex b) { return spent[a] > spent[b]; });
+  return FormatCount(static_cast<std::int64_t>(steps.size())) + " times from step " +
+         FormatCount(steps[0]) + " on";
+}
+
+}  // namespace
+
+std::string RunAgainFact(const Graph& graph, const MemoryPlan& plan) {
+  const std::vector<RunsAgain> again = OperatorsRunAgain(graph, plan);
   constexpr std::size_t kMostNamed = 3;
   std::string names;
   const std::size_t named = std::min(again.size(), kMostNamed);
   for (std::size_t i = 0; i < named; ++i) {
-    names += (i == 0 ? "" : i + 1 == named ? " and " : ", ") + NameOfOperator(graph, again[i]);
+    names += (i == 0           ? ""
+              : i + 1 == named ? " and "
+                               : ", ") +
+             NameOfOperator(graph, again[i].op) + " (" + WhereItRuns(again[i].steps) + ")";
   }
   return Plural(static_cast<std::int64_t>(plan.recomputed.operators), "execution") +
          (again.size() <= kMostNamed ? ", of " : "; the dearest are those of ") + names;

@@ -6,6 +6,7 @@
 #include "berth/bytes.h"
 #include "berth/memory_io.h"
 #include "berth/plan.h"
+#include "berth/recompute.h"
 #include "berth/report.h"
 #include "src/base/try.h"
 #include "src/io/plan_head.h"
@@ -675,6 +676,14 @@ void AddGraph(const Planned& planned, Json& json) {
     json["order"] = Json::array();
     for (const OperatorIndex v : answer.best->order) {
       json["order"].push_back(graph.operators[v].name);
+    }
+    if (answer.recomputes && planned.placed()) {
+      json["run_again"] = Json::array();
+      for (const RunsAgain& repeat : OperatorsRunAgain(graph, *answer.best)) {
+        json["run_again"].push_back({{"operator", graph.operators[repeat.op].name},
+                                     {"steps", repeat.steps},
+                                     {"cost", repeat.cost}});
+      }
     }
   }
 }

@@ -1,5 +1,6 @@
-// The curves of a sweep: memory to the right, traffic upwards, both in bytes. For each model the
-// staircase of the plans found, that of the bounds proved, and the region between them.
+// The curves of a sweep: memory to the right, traffic or cost upwards. For each model the staircase
+// of the plans found, that of the bounds proved, and the region between them; where plans with
+// recomputation also copy, that of the copies alone.
 // Drawn as SVG, so that what is saved is what is seen.
 import { ByteAxis, ticks } from "./axis";
 import { svg } from "./dom";
@@ -14,6 +15,7 @@ const RIGHT = 18;
 const TOP = 24;
 const BOTTOM = 40;
 const NEAR = 26; // Pixels from a point within which it is meant.
+const WIDE = 6.5; // Pixels of a letter, at most on average.
 const FEW = 3; // Models whose bounds are drawn all the time.
 const CROWD = 1500; // With more points in view, only the model that stands out has marks.
 
@@ -117,7 +119,7 @@ export class Chart extends Picture {
     const { capacity, traffic, bound, curve, n } = this.sweep;
     this.scale = scale;
     this.x = new ByteAxis(scale === "log", capacity);
-    this.y = new ByteAxis(logTraffic, [...traffic, ...bound], !this.sweep.quantity.raw);
+    this.y = new ByteAxis(logTraffic, [...traffic, ...bound], this.sweep.quantity.inBytes);
     const range = (
       places: number[],
       pad: number,
@@ -297,9 +299,9 @@ export class Chart extends Picture {
     if (n === 0 || traffic.some((value) => value !== 0)) return null;
     const { left, top, width, height } = this.inner;
     const at = { x: left + width / 2, y: top + height / 2, "text-anchor": "middle" };
-    const text = this.sweep.quantity.raw
-      ? "Nothing costs anything at any of these capacities."
-      : "Nothing is spilled at any of these capacities.";
+    const text = this.sweep.quantity.inBytes
+      ? "Nothing is spilled at any of these capacities."
+      : "Nothing costs anything at any of these capacities.";
     return svg("text", { ...at, fill: this.theme.muted, "font-size": 14 }, text);
   }
   private inSight(curves: number[]): number {
@@ -328,7 +330,7 @@ export class Chart extends Picture {
           "stroke-opacity": 0.7,
         }),
       );
-      text(left - 9, y + 4, "end", this.sweep.quantity.show(Math.round(value)));
+      text(left - 9, y + 4, "end", this.sweep.quantity.tick(value));
     }
     const marks =
       this.scale === "share"
@@ -351,7 +353,7 @@ export class Chart extends Picture {
       text(Math.min(Math.max(x, left + 12), left + width - 14), top + height + 18, "middle", label);
     }
     const { quantity } = this.sweep;
-    const memory = quantity.raw ? `capacity of ${quantity.memory}` : "memory";
+    const memory = quantity.memories ? `capacity of ${quantity.memory}` : "memory";
     const words = {
       bytes: memory,
       log: `${memory}, logarithmic`,
@@ -372,8 +374,13 @@ export class Chart extends Picture {
       const x = Math.min(this.xOf(c, Number(floor)), left + width);
       if (x > left) {
         parts.push(svg("rect", { x: left, y: top, width: x - left, height, fill: "url(#none)" }));
-        if (x - left > 80)
-          parts.push(svg("text", { x: left + 8, y: top + 16, fill: t.bad }, "does not fit"));
+        const say = (text: string, line: number) => {
+          if (x - left > 16 + WIDE * text.length)
+            parts.push(svg("text", { x: left + 8, y: top + 16 * line, fill: t.bad }, text));
+        };
+        say("does not fit", 1);
+        const blame = floor === curve.least ? this.sweep.blame(c) : null;
+        if (blame) say(blame, 2);
       }
     }
     const line = (value: string | number | null, name: string, outside: number) => {
@@ -412,6 +419,7 @@ export class Chart extends Picture {
     const d = stairs(this.places(c, this.sweep.traffic), "M", true);
     const look = { stroke: color, "stroke-width": 1.8, "stroke-dasharray": dashes };
     if (d) lines.push(svg("path", { d, fill: "none", ...look, "data-line": "traffic" }));
+    if (whole) lines.push(this.copiesLine(c, color));
     const opacity = faint ? 0.3 : 1;
     const marks = marked ? this.marks(c, color) : [];
     return svg("g", { opacity, "data-curve": String(c) }, ...lines, ...marks);
@@ -428,6 +436,12 @@ export class Chart extends Picture {
     const d = stairs(this.places(c, this.sweep.bound), "M", false);
     const look = { stroke: color, "stroke-width": 1, "stroke-dasharray": "1 3" };
     return d ? svg("path", { d, fill: "none", ...look, "data-line": "bound" }) : null;
+  }
+  /** What copies alone cost in the same plans. */
+  private copiesLine(c: number, color: string): SVGElement | null {
+    const d = stairs(this.places(c, this.sweep.copied), "M", true);
+    const look = { stroke: color, "stroke-width": 1.2, "stroke-dasharray": "6 3" };
+    return d ? svg("path", { d, fill: "none", ...look, "data-line": "copies" }) : null;
   }
   /** Between both lines, where the least traffic lies. */
   private region(c: number, color: string): SVGElement | null {

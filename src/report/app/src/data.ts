@@ -134,6 +134,12 @@ export interface Recomputed {
   cost_bound: Num;
   unit: string;
 }
+/** An operator that runs again; the dearest come first. */
+export interface Repeat {
+  operator: string;
+  steps: Num[];
+  cost: Num;
+}
 /** Of a plan with spills; all in bytes. */
 export interface Traffic {
   avoidable: Num;
@@ -180,6 +186,7 @@ export interface Data {
   remedies: Remedy[];
   notes: string[];
   spills: Move[];
+  repeats?: Repeat[]; // Of a plan.
   diff: {
     changed: [number, number, number, number, number][];
     added: number[];
@@ -199,7 +206,17 @@ export interface RawCurve {
   input: string;
   least: Num | null;
   least_peak: Num | null;
+  least_operator: string; // That needs `least` by itself; empty where not known.
   fixed_order: boolean; // Plans and proofs are about the order as written.
+  /** With recomputation; columns by point, `run` is what one run of the model costs. */
+  costs?: {
+    run: Num;
+    unit: string;
+    operators: Num[];
+    recomputed: Num[];
+    copies: Num[];
+    bound: Num[];
+  } | null;
   number: number[];
   capacity: Num[];
   outcome: string[];
@@ -213,8 +230,9 @@ export interface RawCurve {
   heights?: Num[][];
   copies?: number[];
 }
-/** What is least: a cost, in place of the traffic. */
-export interface RawQuantity {
+/** What is least in place of the traffic: a cost in several memories, */
+export interface MemoryQuantity {
+  kind: "memories";
   unit: string;
   /** That has the capacities; and all. */
   memory: string;
@@ -222,6 +240,8 @@ export interface RawQuantity {
   may_move: boolean;
   prefetch: boolean;
 }
+/** or what running operators again and copies cost. */
+export type RawQuantity = MemoryQuantity | { kind: "recomputation" };
 export interface SweepData {
   kind: "sweep";
   quantity: RawQuantity | null;

@@ -42,6 +42,15 @@ export function percent(part: Num, whole: Num): string {
   return `${share.toFixed(size < 10 ? 1 : 0)} %`;
 }
 
+/** A share with three significant digits, as the command prints it (FormatPercentFinely). */
+export function percentFinely(part: Num, whole: Num, down = false): string {
+  const share = Number(whole) > 0 ? (100 * Number(part)) / Number(whole) : 0;
+  if (share <= 0) return "0 %";
+  const decimals = Math.min(Math.max(2 - Math.floor(Math.log10(share)), 0), 9);
+  const scale = 10 ** decimals;
+  return `${(down ? Math.floor(share * scale) / scale : share).toFixed(decimals)} %`;
+}
+
 /** A time as the command prints it (FormatSeconds). */
 export function duration(seconds: number): string {
   if (seconds < 0.0995) {

@@ -1,5 +1,5 @@
 // The top of the page of a plan, or of two: the result in figures.
-import type { Data, Num, Plan, Recomputed, Traffic } from "./data";
+import type { Data, Num, Plan, Recomputed, Repeat, Traffic } from "./data";
 import { copiesNote } from "./copies";
 import { type Child, h, named } from "./dom";
 import { abridged, bytes, cost, difference, grouped, percent, sum } from "./format";
@@ -24,10 +24,10 @@ export function planHeader(data: Data, plans: Plan[]): HTMLElement {
     ? unsizedBadge(head, ordered)
     : head.cost !== null
       ? costBadge(head, plan)
-      : head.traffic
-        ? spillBadge(head.traffic, proved, head.fixedOrder)
-        : head.recomputed && head.recomputed.operators !== null
-          ? recomputeBadge(head.recomputed.operators, proved, head.fixedOrder)
+      : head.recomputed && head.recomputed.operators !== null
+        ? recomputeBadge(head.recomputed.operators, head.traffic, proved, head.fixedOrder)
+        : head.traffic
+          ? spillBadge(head.traffic, proved, head.fixedOrder)
           : !ordered
             ? text
             : proved
@@ -41,20 +41,25 @@ export function planHeader(data: Data, plans: Plan[]): HTMLElement {
           "whatever the unknown sizes are",
         ),
       ]
-    : figuresOf(plan, ordered, proved);
+    : figuresOf(plan, data.repeats ?? [], ordered, proved);
   const mark = h("span", { "aria-hidden": "true" }, sign);
   return top(data.command, [named(head.input, 80)], tone, [mark, badge], figures);
 }
 
-function figuresOf(plan: Plan, ordered: boolean, proved: boolean): HTMLElement[] {
+function figuresOf(
+  plan: Plan,
+  repeats: Repeat[],
+  ordered: boolean,
+  proved: boolean,
+): HTMLElement[] {
   const { head } = plan;
   if (plan.raw.memories) return memoryFigures(plan);
   return [
     ...(ordered ? [] : heightFigures(plan)),
-    ...(head.traffic
-      ? trafficFigures(head.traffic, head.trafficBound ?? 0, proved, head.fixedOrder)
-      : head.recomputed
-        ? recomputeFigures(head.recomputed, proved)
+    ...(head.recomputed
+      ? [...recomputeFigures(head.recomputed, repeats, proved), ...copyFigures(head.traffic)]
+      : head.traffic
+        ? trafficFigures(head.traffic, head.trafficBound ?? 0, proved, head.fixedOrder)
         : [
             ordered
               ? boundFigure(head.peakBound, head.peak)
@@ -78,22 +83,50 @@ function spillBadge(traffic: Traffic, proved: boolean, fixed: boolean): string {
   return `Fits with spills: ${how}`;
 }
 
-function recomputeBadge(again: number, proved: boolean, fixed: boolean): string {
-  if (again === 0) return "Fits; no operator runs again";
-  const plan = fixed ? "no plan in this order without spills" : "no plan without spills";
-  return `Fits; operators run again: ${proved ? `${plan} costs less` : "a cheaper plan may exist"}`;
+function recomputeBadge(
+  again: number,
+  traffic: Traffic | null,
+  proved: boolean,
+  fixed: boolean,
+): string {
+  const copies = traffic !== null && Number(traffic.avoidable) > 0;
+  if (again === 0 && !copies) return "Fits; no operator runs again";
+  const without = traffic === null ? " without spills" : "";
+  const plan = `no plan${fixed ? " in this order" : ""}${without}`;
+  const what = [again > 0 ? "operators run again" : "", copies ? "tensors are copied" : ""];
+  const how = proved ? `${plan} costs less` : "a cheaper plan may exist";
+  return `Fits; ${what.filter(Boolean).join(", ")}: ${how}`;
 }
 
-function recomputeFigures(of: Recomputed, proved: boolean): HTMLElement[] {
+const MOST_REPEATS = 3;
+
+function recomputeFigures(of: Recomputed, repeats: Repeat[], proved: boolean): HTMLElement[] {
   if (of.operators === null || of.cost === null) return [];
-  const worth = proved ? "proved the least" : `at least ${grouped(of.cost_bound)} is proved`;
+  const worth = proved ? "proved the least" : `at least ${cost(of.cost_bound, of.unit)} is proved`;
+  const where = repeats
+    .slice(0, MOST_REPEATS)
+    .map(
+      ({ operator, steps }) =>
+        `${abridged(operator, 30)} at ${steps.length > 1 ? "steps" : "step"} ` +
+        `${steps.slice(0, MOST_REPEATS).map(grouped).join(", ")}` +
+        `${steps.length > MOST_REPEATS ? " and more" : ""}`,
+    );
+  const more = repeats.length - where.length;
+  if (more > 0) where.push(`${grouped(more)} more`);
   return [
     figure(
       "Executions again",
-      h("b", {}, grouped(of.operators)),
-      `cost ${grouped(of.cost)} ${abridged(of.unit, 20)}; ${worth}`,
+      h("b", { "data-figure": "again", "data-value": String(of.operators) }, grouped(of.operators)),
+      [`cost ${cost(of.cost, of.unit)}; ${worth}`, ...where].join("; "),
     ),
   ];
+}
+
+/** Bytes that are copied off chip and back where that costs less than running operators again. */
+function copyFigures(traffic: Traffic | null): HTMLElement[] {
+  if (traffic === null || Number(traffic.avoidable) === 0) return [];
+  const note = `${bytes(traffic.spilled)} written, ${bytes(traffic.retrieved)} read`;
+  return [figure("Copied off chip", amount(traffic.avoidable, "traffic"), note)];
 }
 
 function heightFigures(plan: Plan): HTMLElement[] {

@@ -1,6 +1,6 @@
 // The top of the page of a sweep: the result in figures.
 import { h, named } from "./dom";
-import { bytes, difference, duration, grouped, percent } from "./format";
+import { bytes, difference, duration, grouped, percent, percentFinely } from "./format";
 import { type Tone, amount, figure, top } from "./parts";
 import type { Summary, Sweep } from "./sweep";
 
@@ -39,8 +39,8 @@ function verdict(sweep: Sweep, s: Summary): [Tone, string, string] {
   if (decided < sweep.n) {
     return ["unsure", "≈", `${grouped(decided)} of ${grouped(sweep.n)} points proved`];
   }
-  const { raw, name } = sweep.quantity;
-  const less = raw ? (raw.prefetch ? "is shorter" : "costs less") : "has less traffic";
+  const { inBytes, memories, name } = sweep.quantity;
+  const less = inBytes ? "has less traffic" : memories?.prefetch ? "is shorter" : "costs less";
   const text = s.infeasible
     ? `Every point proved: least ${name}${sweep.orders}, or no plan exists`
     : `Every point proved: no plan${sweep.orders} ${less}`;
@@ -49,32 +49,43 @@ function verdict(sweep: Sweep, s: Summary): [Tone, string, string] {
 
 /** Of a sweep of one model. */
 function modelFigures(sweep: Sweep, s: Summary): HTMLElement[] {
-  if (sweep.quantity.raw) return costFigures(sweep, s);
+  if (sweep.quantity.memories) return costFigures(sweep, s);
   const figures: HTMLElement[] = [];
   if (s.free >= 0) {
     const capacity = amount(sweep.value(s.free, "capacity"), "free");
-    figures.push(figure("No spills from", capacity, "smallest such point"));
+    figures.push(figure(sweep.quantity.freeFrom, capacity, "smallest such point"));
   }
   if (s.smallest >= 0) {
     const capacity = amount(sweep.value(s.smallest, "capacity"), "smallest");
-    const traffic = amount(sweep.value(s.smallest, "avoidable")!, "traffic");
     const worth =
       sweep.value(s.smallest, "outcome") === "optimal"
         ? sweep.outcome(s.smallest)
-        : `at least ${bytes(sweep.value(s.smallest, "traffic_bound"))}`;
+        : `at least ${sweep.show(sweep.proved(s.smallest), s.smallest, true)}`;
     figures.push(
       figure("Smallest that works", capacity, "smallest point with a plan"),
-      figure("Traffic there", traffic, worth),
+      sweep.quantity.recomputation
+        ? figure("Cost there", shareOfRun(sweep, s.smallest), `of one run; ${worth}`)
+        : figure("Traffic there", amount(sweep.figure(s.smallest)!, "traffic"), worth),
     );
   }
   if (s.tooSmall >= 0) {
+    const capacity = sweep.value(s.tooSmall, "capacity");
     const { least } = sweep.curves[0]!;
-    const why = least === null ? null : `an operator needs ${bytes(least)}`;
-    figures.push(
-      figure("Too small", amount(sweep.value(s.tooSmall, "capacity"), "too_small"), why),
-    );
+    const why = least !== null && Number(capacity) < Number(least) ? sweep.blame(0) : null;
+    figures.push(figure("Too small", amount(capacity, "too_small"), why));
   }
   return figures;
+}
+
+/** The cost of a point, of one run of its model; exactly too. */
+function shareOfRun(sweep: Sweep, i: number): HTMLElement {
+  const value = sweep.figure(i)!;
+  return h(
+    "span",
+    { class: "amount", "data-value": String(value), "data-figure": "cost" },
+    h("b", {}, percentFinely(value, sweep.of(i).costs!.run)),
+    h("small", {}, sweep.inUnit(value, i)),
+  );
 }
 
 /** Of a sweep of one memory of several: what the least and the most of it give. */
@@ -86,7 +97,7 @@ function costFigures(sweep: Sweep, s: Summary): HTMLElement[] {
   if (first === undefined || last === undefined) return [memory];
   const shown = (i: number) => {
     const value = sweep.value(i, "avoidable")!;
-    return h("b", { "data-value": String(value) }, quantity.show(value));
+    return h("b", { "data-value": String(value) }, sweep.show(value, i));
   };
   const saved = difference(sweep.value(first, "avoidable")!, sweep.value(last, "avoidable")!);
   // From here on more of it saves nothing that was found.

@@ -46,9 +46,8 @@ export class SweepPage extends Page {
     super("Filter: model, capacity<1MiB, is:feasible", 0);
     this.sweep = new Sweep(data);
     const { quantity } = this.sweep;
-    const what = quantity.axis.charAt(0).toUpperCase() + quantity.axis.slice(1);
-    const over = quantity.raw ? `the capacity of ${quantity.memory}` : "memory";
-    this.chart = new Chart(this.sweep, `${what} against ${over}`);
+    const over = quantity.memories ? `the capacity of ${quantity.memory}` : "memory";
+    this.chart = new Chart(this.sweep, `${quantity.title} against ${over}`);
     this.plots = [this.chart];
     // Models of very different sizes do not share a straight axis.
     const wide = (values: Float64Array) => {
@@ -86,7 +85,7 @@ export class SweepPage extends Page {
       this.remember();
     };
     // Of one memory there is no least peak.
-    if (this.sweep.quantity.raw) this.scale.querySelector("[value=share]")?.remove();
+    if (this.sweep.quantity.memories) this.scale.querySelector("[value=share]")?.remove();
     for (const one of [this.scale, this.log]) one.addEventListener("change", change);
     const files: [string, string][] = [
       ["svg", "Picture as SVG"],
@@ -242,9 +241,10 @@ export class SweepPage extends Page {
     this.remember();
   }
   private inWords(i: number): string {
-    const avoidable = this.sweep.value(i, "avoidable");
-    const outcome = this.sweep.outcome(i);
-    return avoidable === null ? outcome : `${this.sweep.quantity.phrase(avoidable)}, ${outcome}`;
+    const { sweep } = this;
+    const figure = sweep.figure(i);
+    const outcome = sweep.outcome(i);
+    return figure === null ? outcome : `${sweep.quantity.phrase(figure, sweep.of(i))}, ${outcome}`;
   }
   /** Along the points that pass the filter. */
   private walk(direction: number): void {
@@ -289,7 +289,8 @@ export class SweepPage extends Page {
       return;
     }
     const { sweep } = this;
-    const avoidable = sweep.value(i, "avoidable");
+    const figure = sweep.figure(i);
+    const copied = sweep.copied[i]! > 0;
     this.showTip(
       x,
       y,
@@ -299,17 +300,18 @@ export class SweepPage extends Page {
         {},
         `in ${bytes(sweep.value(i, "capacity"))} (${grouped(sweep.value(i, "capacity"))} B)`,
       ),
-      avoidable === null
+      figure === null
         ? null
         : h(
             "span",
             {},
-            sweep.quantity.raw
-              ? sweep.quantity.phrase(avoidable)
-              : `${bytes(avoidable)} off chip (${grouped(avoidable)} B)`,
+            sweep.quantity.inBytes
+              ? `${bytes(figure)} off chip (${grouped(figure)} B)`
+              : sweep.quantity.phrase(figure, sweep.of(i)),
           ),
+      copied ? h("span", {}, `${bytes(sweep.value(i, "avoidable")!)} off chip`) : null,
       sweep.value(i, "outcome") === "feasible" || sweep.value(i, "outcome") === "unknown"
-        ? h("span", {}, `at least ${sweep.quantity.show(sweep.value(i, "traffic_bound"))}`)
+        ? h("span", {}, `at least ${sweep.show(sweep.proved(i), i, true)}`)
         : null,
       h("span", { class: "peak" }, sweep.outcome(i)),
     );

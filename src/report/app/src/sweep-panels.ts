@@ -1,9 +1,18 @@
 // The points of a sweep: one in detail, and all as tables.
 import type { Num } from "./data";
 import { type Child, h, named, svg } from "./dom";
-import { abridged, bytes, difference, duration, grouped, percent, visible } from "./format";
+import {
+  abridged,
+  bytes,
+  difference,
+  duration,
+  grouped,
+  percent,
+  percentFinely,
+  visible,
+} from "./format";
 import { amount, facts } from "./parts";
-import { OUTCOMES, type Summary, type Sweep } from "./sweep";
+import { OUTCOMES, type Summary, type Sweep, capital } from "./sweep";
 import { type TableColumn, names, numbers } from "./table";
 
 type Fact = [string, Child];
@@ -24,6 +33,10 @@ export function chartKey(sweep: Sweep): HTMLElement {
     [null, svg("path", { d: "M0 6H18", ...ink, "stroke-dasharray": "1 3" }), "proved lower bound"],
     [null, svg("rect", area), `where the least ${sweep.quantity.name} lies`],
   ];
+  if (sweep.copiesAnything) {
+    const dashed = svg("path", { d: "M0 6H18", ...ink, "stroke-dasharray": "6 3" });
+    marks.push([null, dashed, "copies alone"]);
+  }
   const found = new Set(sweep.curves.flatMap((curve) => curve.outcome));
   const rows = marks
     .filter(([outcome]) => outcome === null || found.has(outcome))
@@ -37,17 +50,20 @@ export function pointDetails(
   select: (point: number) => void,
 ): HTMLElement[] {
   const capacity = sweep.value(i, "capacity");
-  const order = sweep.curves[sweep.curve[i]!]!.fixed_order ? " --order program" : "";
-  const { raw } = sweep.quantity;
+  const order = sweep.of(i).fixed_order ? " --order program" : "";
+  const { memories, recomputation } = sweep.quantity;
+  const own = memories ? costFacts : recomputation ? recomputeFacts : trafficFacts;
   const rows: Fact[] = [
-    [raw ? `Capacity of ${sweep.quantity.memory}` : "Memory", amount(capacity)],
+    [memories ? `Capacity of ${sweep.quantity.memory}` : "Memory", amount(capacity)],
     ["Outcome", sweep.outcome(i)],
-    ...(raw ? costFacts(sweep, i) : trafficFacts(sweep, i)),
+    ...own(sweep, i),
     ...modelFacts(sweep, sweep.curve[i]!),
     ...nextFacts(sweep, i, select),
     ["Search", duration(sweep.value(i, "seconds"))],
   ];
-  const way = raw ? `--memory ${abridged(raw.memory, 30)}=${capacity}…` : `--budget ${capacity}`;
+  const way = memories
+    ? `--memory ${abridged(memories.memory, 30)}=${capacity}…`
+    : `--budget ${capacity}${recomputation ? " --recompute" : ""}`;
   const command = h("code", {}, `berth plan … ${way}${order}`);
   return [
     h("h2", {}, sweep.many ? named(sweep.model(i), 120) : `In ${bytes(capacity)}`),
@@ -82,19 +98,52 @@ function trafficFacts(sweep: Sweep, i: number): Fact[] {
   return rows;
 }
 
+/** Of a plan with recomputation: what runs again, and what is copied. */
+function recomputeFacts(sweep: Sweep, i: number): Fact[] {
+  const { run } = sweep.of(i).costs!;
+  const worth = (value: Num, down = false) => {
+    const exactly = sweep.inUnit(value, i);
+    return h(
+      "span",
+      { class: "amount", "data-value": String(value) },
+      h("b", {}, `${percentFinely(value, run, down)} of a run`),
+      h("small", {}, exactly),
+    );
+  };
+  const figure = sweep.figure(i);
+  const rows: Fact[] = [];
+  if (figure !== null) rows.push(["Cost", worth(figure)]);
+  if (sweep.value(i, "outcome") !== "infeasible") {
+    rows.push(["At least", worth(sweep.proved(i), sweep.value(i, "outcome") !== "optimal")]);
+  }
+  if (figure === null) return rows;
+  if (sweep.value(i, "outcome") === "feasible") {
+    const gap = difference(figure, sweep.proved(i));
+    rows.push(["Gap", `${sweep.inUnit(gap, i)}, ${percent(gap, figure)} of the cost`]);
+  }
+  rows.push(["Run again", `${grouped(sweep.costs(i, "operators"))} executions`]);
+  if (!sweep.copiesAnything) return rows;
+  rows.push(
+    ["They cost", worth(sweep.costs(i, "recomputed"))],
+    ["Copies cost", worth(sweep.costs(i, "copies"))],
+    ["Written", bytes(sweep.value(i, "spilled"))],
+    ["Read back", bytes(sweep.value(i, "retrieved"))],
+  );
+  return rows;
+}
+
 /** Of a plan in several memories. */
 function costFacts(sweep: Sweep, i: number): Fact[] {
   const { quantity } = sweep;
-  const raw = quantity.raw!;
-  const value = sweep.value(i, "avoidable");
-  const bound = sweep.value(i, "traffic_bound");
+  const raw = quantity.memories!;
+  const value = sweep.figure(i);
+  const bound = sweep.proved(i);
   const rows: Fact[] = [];
-  const title = quantity.name.charAt(0).toUpperCase() + quantity.name.slice(1);
-  if (value !== null) rows.push([title, h("b", {}, quantity.show(value))]);
-  if (sweep.value(i, "outcome") !== "infeasible") rows.push(["At least", quantity.show(bound)]);
+  if (value !== null) rows.push([capital(quantity.name), h("b", {}, sweep.show(value, i))]);
+  if (sweep.value(i, "outcome") !== "infeasible") rows.push(["At least", sweep.show(bound, i)]);
   if (value !== null && sweep.value(i, "outcome") === "feasible") {
     const gap = difference(value, bound);
-    rows.push(["Gap", `${quantity.show(gap)}, ${percent(gap, value)}`]);
+    rows.push(["Gap", `${sweep.show(gap, i)}, ${percent(gap, value)}`]);
   }
   const heights = sweep.heights(i);
   raw.memories.forEach((name, m) => {
@@ -107,8 +156,9 @@ function costFacts(sweep: Sweep, i: number): Fact[] {
 function modelFacts(sweep: Sweep, c: number): Fact[] {
   const { least, least_peak } = sweep.curves[c]!;
   const rows: Fact[] = [];
-  if (least !== null) rows.push(["MR", `${bytes(least)}: what one operator needs`]);
-  if (least_peak !== null) rows.push(["MP", `${bytes(least_peak)}: no spills from here on`]);
+  const free = sweep.quantity.recomputation ? "nothing runs again" : "no spills";
+  if (least !== null) rows.push(["MR", sweep.blame(c)]);
+  if (least_peak !== null) rows.push(["MP", `${bytes(least_peak)}: ${free} from here on`]);
   return rows;
 }
 
@@ -123,9 +173,9 @@ function nextFacts(sweep: Sweep, i: number, select: (point: number) => void): Fa
     if (k === undefined) return [];
     const [low, high] = sweep.capacity[k]! < sweep.capacity[i]! ? [k, i] : [i, k];
     const more = difference(sweep.value(high, "capacity"), sweep.value(low, "capacity"));
-    const less = difference(sweep.value(low, "avoidable")!, sweep.value(high, "avoidable")!);
+    const less = difference(sweep.figure(low)!, sweep.figure(high)!);
     const { quantity } = sweep;
-    const amountOf = quantity.raw ? quantity.show(less) : `${bytes(less)} of traffic`;
+    const amountOf = quantity.inBytes ? `${bytes(less)} of traffic` : sweep.show(less, i);
     const change = Number(less) === 0 ? `the same ${quantity.name}` : `${sign}${amountOf}`;
     const attributes = { type: "button", class: "link", onclick: () => select(k) };
     return [[title, h("button", attributes, `${bytes(more)} ${memory}: ${change}`)]];
@@ -154,26 +204,97 @@ function costColumns(sweep: Sweep): TableColumn[] {
     ...numbers(title, wide, value),
     text: (i) => {
       const found = value(i);
-      return found === null ? "–" : quantity.show(found);
+      return found === null ? "–" : sweep.show(found, i);
     },
   });
   const possible = (i: number) => sweep.value(i, "outcome") !== "infeasible";
   return [
     numbers("Capacity", wide, (i) => sweep.value(i, "capacity")),
-    {
-      ...names("Outcome", "6.5rem", 20, (i) => sweep.value(i, "outcome")),
-      value: (i) => OUTCOMES.findIndex((outcome) => outcome === sweep.value(i, "outcome")),
-    },
-    money(quantity.raw!.prefetch ? "Run" : "Cost", (i) => sweep.value(i, "avoidable")),
+    outcomeColumn(sweep),
+    money(quantity.memories!.prefetch ? "Run" : "Cost", (i) => sweep.value(i, "avoidable")),
     money("Lower bound", (i) => (possible(i) ? sweep.value(i, "traffic_bound") : null)),
     money("Each KiB more saves", (i) => perKiB(sweep, i)),
-    ...(quantity.raw!.may_move ? [numbers("Copies", "5rem", (i) => sweep.copies(i))] : []),
+    ...(quantity.memories!.may_move ? [numbers("Copies", "5rem", (i) => sweep.copies(i))] : []),
+    timeColumn((i) => sweep.value(i, "seconds")),
+  ];
+}
+
+function outcomeColumn(sweep: Sweep): TableColumn {
+  return {
+    ...names("Outcome", "6.5rem", 20, (i) => sweep.value(i, "outcome")),
+    value: (i) => OUTCOMES.findIndex((outcome) => outcome === sweep.value(i, "outcome")),
+  };
+}
+
+function recomputeColumns(sweep: Sweep): TableColumn[] {
+  const wide = "minmax(7rem, 1fr)";
+  const planned = (i: number) => sweep.figure(i) !== null;
+  const share = (
+    title: string,
+    down: boolean,
+    value: (i: number) => Num | null,
+    place: (i: number) => number,
+  ): TableColumn => ({
+    title,
+    width: "6rem",
+    number: true,
+    text: (i) => {
+      const found = value(i);
+      if (found === null) return "–";
+      const proved = sweep.value(i, "outcome") === "optimal";
+      return percentFinely(found, sweep.of(i).costs!.run, down && !proved);
+    },
+    value: (i) => (value(i) === null ? -1 : place(i)),
+  });
+  const cost = (title: string, value: (i: number) => Num | null): TableColumn => ({
+    ...numbers(title, wide, value),
+    text: (i) => {
+      const found = value(i);
+      return found === null ? "–" : sweep.inUnit(found, i);
+    },
+  });
+  const known =
+    <T>(of: (i: number) => T) =>
+    (i: number) =>
+      planned(i) ? of(i) : null;
+  return [
+    ...(sweep.many ? [names("Model", "minmax(9rem, 2fr)", 60, (i) => sweep.model(i))] : []),
+    numbers("Memory", wide, (i) => sweep.value(i, "capacity")),
+    outcomeColumn(sweep),
+    share(
+      "Of a run",
+      false,
+      (i) => sweep.figure(i),
+      (i) => sweep.traffic[i]!,
+    ),
+    share(
+      "At least",
+      true,
+      (i) => (sweep.value(i, "outcome") === "infeasible" ? null : sweep.proved(i)),
+      (i) => sweep.bound[i]!,
+    ),
+    numbers(
+      "Runs again",
+      "6rem",
+      known((i) => sweep.costs(i, "operators")),
+    ),
+    cost("Cost", (i) => sweep.figure(i)),
+    ...(sweep.copiesAnything
+      ? [
+          cost(
+            "Of copies",
+            known((i) => sweep.costs(i, "copies")),
+          ),
+          numbers("Off-chip bytes", wide, (i) => sweep.value(i, "avoidable")),
+        ]
+      : []),
     timeColumn((i) => sweep.value(i, "seconds")),
   ];
 }
 
 export function pointColumns(sweep: Sweep): TableColumn[] {
-  if (sweep.quantity.raw) return costColumns(sweep);
+  if (sweep.quantity.memories) return costColumns(sweep);
+  if (sweep.quantity.recomputation) return recomputeColumns(sweep);
   type Key =
     "capacity" | "avoidable" | "spilled" | "retrieved" | "traffic_bound" | "traffic_by_sum";
   const planned = (i: number) => sweep.value(i, "avoidable") !== null;
@@ -184,10 +305,7 @@ export function pointColumns(sweep: Sweep): TableColumn[] {
   return [
     ...(sweep.many ? [names("Model", "minmax(9rem, 2fr)", 60, (i) => sweep.model(i))] : []),
     column("Memory", "capacity", () => true),
-    {
-      ...names("Outcome", "6.5rem", 20, (i) => sweep.value(i, "outcome")),
-      value: (i) => OUTCOMES.findIndex((outcome) => outcome === sweep.value(i, "outcome")),
-    },
+    outcomeColumn(sweep),
     column("Off-chip bytes", "avoidable", planned),
     column("Written", "spilled", planned),
     column("Read back", "retrieved", planned),
@@ -211,20 +329,31 @@ function timeColumn(seconds: (row: number) => number): TableColumn {
 
 export function modelColumns(sweep: Sweep, summaries: Summary[]): TableColumn[] {
   type Key = "free" | "smallest" | "tooSmall";
-  const column = (title: string, point: Key, key: "capacity" | "avoidable") =>
-    numbers(title, "minmax(8rem, 1fr)", (c) => {
+  const wide = "minmax(8rem, 1fr)";
+  const column = (title: string, point: Key) =>
+    numbers(title, wide, (c) => {
       const i = summaries[c]![point];
-      return i < 0 ? null : sweep.value(i, key);
+      return i < 0 ? null : sweep.value(i, "capacity");
     });
+  const { recomputation, freeFrom, name } = sweep.quantity;
+  const smallest = (c: number) => summaries[c]!.smallest;
+  const there: TableColumn = numbers(`${capital(name)} there`, wide, (c) =>
+    smallest(c) < 0 ? null : sweep.figure(smallest(c)),
+  );
+  if (recomputation) {
+    there.text = (c) =>
+      smallest(c) < 0 ? "–" : sweep.show(sweep.figure(smallest(c))!, smallest(c));
+    there.value = (c) => (smallest(c) < 0 ? -1 : sweep.traffic[smallest(c)]!);
+  }
   const proved = (c: number) => summaries[c]!.proved + summaries[c]!.infeasible;
   return [
     names("Model", "minmax(9rem, 2fr)", 60, (c) => sweep.curves[c]!.model),
     numbers("Points", "6rem", (c) => sweep.sorted[c]!.length),
     numbers("Proved", "6rem", proved),
-    column("No spills from", "free", "capacity"),
-    column("Smallest that works", "smallest", "capacity"),
-    column("Traffic there", "smallest", "avoidable"),
-    column("Too small", "tooSmall", "capacity"),
+    column(freeFrom, "free"),
+    column("Smallest that works", "smallest"),
+    there,
+    column("Too small", "tooSmall"),
     timeColumn((c) => summaries[c]!.seconds),
   ];
 }
@@ -263,7 +392,7 @@ export function sweepSummary(sweep: Sweep): string {
     visible(sweep.curves[c]!.model),
     ...points.map((i) => {
       const capacity = String(sweep.value(i, "capacity")).padStart(16);
-      const traffic = String(sweep.value(i, "avoidable") ?? "-").padStart(16);
+      const traffic = String(sweep.figure(i) ?? "-").padStart(16);
       return `  ${capacity} ${traffic}  ${sweep.outcome(i)}`;
     }),
   ]);

@@ -668,3 +668,109 @@ test("thousands of points: quick, and all of them in the table", async (context)
   assert.deepEqual(report.faults, []);
   await report.close();
 });
+
+describe("a sweep with recomputation", () => {
+  const tensor = (id, bytes) => ({ id, name: `t${id}`, bytes, kind: "activation" });
+  const node = (name, inputs, output, cost) => ({
+    name,
+    op: "Op",
+    inputs,
+    outputs: [output],
+    cost,
+  });
+  // What t0 holds has to wait for the last operator, be made again, or be copied.
+  const graph = {
+    format: "berth-graph",
+    format_version: 1,
+    name: "waits",
+    cost_unit: "ns",
+    nodes: [
+      node("first", [], 0, 45),
+      node("second", [0], 1, 1000),
+      node("third", [1], 2, 1000),
+      node("last", [0, 2], 3, 1000),
+    ],
+    tensors: [tensor(0, 4), tensor(1, 6), tensor(2, 6), tensor(3, 2)],
+  };
+  let report;
+  before(async () => {
+    shop.write("waits.json", JSON.stringify(graph));
+    const words = ["waits.json", "--recompute", "--budget", "MP,MR,3"];
+    shop.berth(["sweep", ...words, "-o", "waits.csv", "--report", "waits.html"]);
+    report = await open(shop.path("waits.html"));
+  });
+  after(() => report.close());
+
+  test("shows the cost as a share of a run, what runs again, and what does not fit", async () => {
+    const { page } = report;
+    assert.deepEqual(report.faults, []);
+    const rows = await shownPoints(page, 3);
+    assert.deepEqual(
+      rows.map((row) => row.slice(0, 6)),
+      [
+        ["16", "optimal", "0 %", "0 %", "0", "0 ns"],
+        ["12", "optimal", "1.48 %", "1.48 %", "1", "45 ns"],
+        ["3", "infeasible", "–", "–", "–", "–"],
+      ],
+    );
+    const found = await figures(page);
+    assert.equal(found.cost, "45");
+    assert.equal(found.free, "16");
+    assert.match(await page.textContent("header"), /operator third alone needs 12 B/);
+    const chart = await page.textContent(".chart");
+    assert.match(chart, /third alone needs 12 B/);
+    assert.match(chart, /(?<![\d.])0 %.*1 %/);
+  });
+  test("tells what a point costs and how to get its plan", async () => {
+    const { page } = report;
+    await page.evaluate(() => window.berth.select(1, true));
+    await settled(page);
+    const text = await page.textContent("aside");
+    assert.match(text, /Cost\s*1\.48 % of a run\s*45 ns/);
+    assert.match(text, /Run again\s*1 executions/);
+    assert.match(text, /berth plan … --budget 12 --recompute/);
+    assert.deepEqual(await accessibility(page), []);
+  });
+  test("the page of one of its plans names what runs again, and where", async () => {
+    shop.berth(["plan", "waits.json", "--recompute", "--budget", "12", "--report", "plan.html"]);
+    const plan = await open(shop.path("plan.html"));
+    const top = await plan.page.textContent("header");
+    assert.match(top, /operators run again: no plan without spills costs less/);
+    assert.match(top, /cost 45 ns; proved the least; first at step 3/);
+    assert.equal((await figures(plan.page)).again, "1");
+    assert.deepEqual(plan.faults, []);
+    await plan.close();
+  });
+  test("saves the table that the command writes", async () => {
+    const { page } = report;
+    const blob = await page.evaluate(async () => (await window.berth.file("csv")).text());
+    const untimed = (text) => text.replace(/,[\d.e-]+,fnv/g, ",fnv");
+    assert.equal(untimed(blob), untimed(shop.read("waits.csv")));
+  });
+  test("has a second line for copies over a link", async () => {
+    const device = {
+      format: "berth-device",
+      format_version: 1,
+      operations_per_second: 1,
+      bandwidth: "1GB/s",
+      launch_ns: 100,
+      link: { out: "1GB/s", in: "1GB/s", latency_ns: 0 },
+    };
+    shop.write("device.json", JSON.stringify(device));
+    const free = { ...graph, nodes: graph.nodes.map(({ cost, ...rest }) => rest) };
+    delete free.cost_unit;
+    shop.write("copied.json", JSON.stringify(free));
+    const words = ["copied.json", "--recompute", "--budget", "MP,MR", "--device", "device.json"];
+    shop.berth(["sweep", ...words, "-o", "copied.csv", "--report", "copied.html"]);
+    const copied = await open(shop.path("copied.html"));
+    const lines = await copied.page.$$eval("[data-line]", (all) =>
+      all.map((line) => line.dataset.line),
+    );
+    assert.deepEqual(lines.sort(), ["bound", "copies", "traffic"]);
+    const [, last] = await shownPoints(copied.page, 2);
+    // Eight bytes at a byte for each nanosecond, out and in.
+    assert.deepEqual(last.slice(4, 8), ["0", "8 ns", "8 ns", "8"]);
+    assert.deepEqual(copied.faults, []);
+    await copied.close();
+  });
+});
