@@ -30,7 +30,8 @@ constexpr std::size_t kMostLevels = 8;
 
 class Bounder {
  public:
-  Bounder(const Model& model, Bytes capacity, const std::vector<Op>& order, Work& work,
+  // Without `lost` no operator's cost is shared by what must run again with its storages.
+  Bounder(const Model& model, Bytes capacity, const std::vector<Op>& order, bool lost, Work& work,
           Budget& budget)
       : model_(model),
         capacity_(capacity),
@@ -39,7 +40,7 @@ class Bounder {
         budget_(budget),
         precedence_(schedule::MakeInstance(model.num_operators(), 0, Edges(), {})),
         all_lost_(model) {
-    FindLost();
+    FindLost(lost);
     part_of_.assign(model.storages.size(), 0);
     std::vector<schedule::FlowBuffer> buffers;
     for (Storage s = 0; s < model.storages.size(); ++s) {
@@ -58,6 +59,9 @@ class Bounder {
     FindLive();
   }
 
+  [[nodiscard]] bool loses_any() const {
+    return std::any_of(lost_.begin(), lost_.end(), [](const auto& lost) { return !lost.empty(); });
+  }
   CutAnswer Run(std::int64_t upper) {
     CutAnswer answer;
     answer.infeasible = IsInfeasible();
@@ -101,13 +105,13 @@ class Bounder {
   };
 
   // What must run again with each storage, in every order, because of what has been written over.
-  void FindLost() {
+  void FindLost(bool all) {
     all_sizes_.assign(model_.num_operators(), 0);
     lost_.resize(model_.storages.size());
     for (Storage s = 0; s < model_.storages.size(); ++s) {
       const StorageInfo& info = model_.storages[s];
       for (const Op v : info.chain) all_sizes_[v] += Writes(v, s) ? info.size : 0;
-      if (info.given || info.size == 0) continue;
+      if (!all || info.given || info.size == 0) continue;
       for (std::size_t level = 0; level < std::min(info.chain.size(), kMostLevels); ++level) {
         AddLost(s, static_cast<std::int32_t>(level));
       }
@@ -117,7 +121,9 @@ class Bounder {
     std::vector<Lost>& lost = lost_[s];
     const auto makers = all_lost_.Of(
         s, level, [&](Op u, Op v) { return precedence_.Precedes(u, v); },
-        [](const std::vector<Op>&) { return true; });
+        [&](const std::vector<Op>& after) {
+          return std::none_of(after.begin(), after.end(), [&](Op u) { return IsOver(s, u); });
+        });
     for (const LostMaker& maker : makers) {
       const bool known = std::any_of(lost.begin(), lost.end(),
                                      [&](const Lost& other) { return other.maker.op == maker.op; });
@@ -125,6 +131,13 @@ class Bounder {
       lost.push_back({maker, level});
       all_sizes_[maker.op] += model_.storages[s].size;
     }
+  }
+  // Whether `s` is live no more, in every order, once `v` has run.
+  [[nodiscard]] bool IsOver(Storage s, Op v) const {
+    const std::vector<Op>& users = all_lost_.UsersOf(s);
+    return !model_.storages[s].result && std::all_of(users.begin(), users.end(), [&](Op u) {
+      return u == v || precedence_.Precedes(u, v);
+    });
   }
   // Whether `v` makes or writes `s` each time it runs.
   [[nodiscard]] bool Writes(Op v, Storage s) const {
@@ -467,7 +480,18 @@ class Bounder {
 CutAnswer CutBound(const Model& model, Bytes capacity, const std::vector<Op>& order,
                    std::int64_t upper, Work& work, Budget& budget) {
   if (model.num_operators() > kMostOperators || order.empty()) return {};
-  return Bounder(model, capacity, order, work, budget).Run(upper);
+  CutAnswer answer;
+  const std::int64_t part_of_work = work.left / 2;
+  Work half{part_of_work};
+  {
+    Budget part(budget, 0.5);
+    Bounder bounder(model, capacity, order, /*lost=*/true, half, part);
+    if (bounder.loses_any()) answer = bounder.Run(upper);
+  }
+  work.left -= part_of_work - half.left;
+  if (answer.infeasible || answer.bound >= upper) return answer;
+  const CutAnswer plain = Bounder(model, capacity, order, /*lost=*/false, work, budget).Run(upper);
+  return {std::max(answer.bound, plain.bound), plain.infeasible};
 }
 
 }  // namespace berth::internal::recompute

@@ -27,6 +27,8 @@ struct LostMaker {
 class LostMakers {
  public:
   explicit LostMakers(const Model& model);
+  // Those that find `s`.
+  [[nodiscard]] const std::vector<Op>& UsersOf(Storage s) const { return users_[s]; }
 
   // Operators that run again if `version` of `s` is to be in memory later, and neither `s` nor as many
   // bytes of what it is made from are in memory at some moment after certain operators have first run;
