@@ -2,13 +2,14 @@
 // the network.
 //
 // Needs dist/berth.html (scripts/web) and a Chromium (CHROMIUM, or /usr/bin/chromium); with
-// BERTH_BROWSER=firefox a Firefox (FIREFOX) instead.
+// BERTH_BROWSER=firefox a Firefox (FIREFOX, or /usr/bin/firefox-esr) instead.
 import { createServer } from "node:http";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
+import playwright from "playwright-core";
+import { browserOf, faultsOfAccess, pathOf } from "../../src/report/app/tests/browser.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const here = dirname(fileURLToPath(import.meta.url));
@@ -19,18 +20,10 @@ export const data = process.env.BERTH_DATA;
 export const command = process.env.BERTH ?? join(root, "build/release/tools/berth/berth");
 export const hasCommand = existsSync(command);
 
-let browser = null;
-export async function launch() {
-  browser ??= await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-gpu", "--force-prefers-reduced-motion"],
-  });
-  return browser;
-}
-export async function close() {
-  await browser?.close();
-  browser = null;
-}
+/** Which browser: $BERTH_BROWSER, or Chromium. */
+export const browserName = process.env.BERTH_BROWSER ?? "chromium";
+export const hasBrowser = existsSync(pathOf(browserName));
+export const { launch, close } = browserOf(playwright, browserName);
 
 /** Opens the page. `faults` gathers whatever should not be. */
 export async function open(options = {}) {
@@ -115,18 +108,4 @@ export async function take(page, kind) {
 }
 
 /** Serious faults of accessibility, by axe-core. */
-export async function accessibility(page) {
-  await page.evaluate(axe);
-  const result = await page.evaluate(() =>
-    window.axe.run(document, { resultTypes: ["violations"] }),
-  );
-  return result.violations
-    .filter((violation) => ["serious", "critical"].includes(violation.impact))
-    .map(
-      (violation) =>
-        `${violation.id}: ${violation.nodes
-          .map((node) => node.html.slice(0, 160))
-          .slice(0, 3)
-          .join(" | ")}`,
-    );
-}
+export const accessibility = (page) => faultsOfAccess(page, axe);
