@@ -26,11 +26,13 @@ interface Job {
   task: Task;
   listener: Listener;
   best: number | null;
+  /** That the search has taken. */
+  seconds: number;
   done: (result: Reply) => void;
   fail: (failure: Failure) => void;
 }
 
-const nobody = { listener: {}, best: null, done: () => {}, fail: () => {} };
+const nobody = { listener: {}, best: null, seconds: 0, done: () => {}, fail: () => {} };
 
 export class Desk {
   private worker: Worker | null = null;
@@ -63,7 +65,7 @@ export class Desk {
       if (task.do === "take" && this.shown && !this.atHand && !this.running) {
         this.waiting.push({ ...nobody, id: ++this.ids, task: this.shown });
       }
-      this.waiting.push({ id: ++this.ids, task, listener, best: null, done, fail });
+      this.waiting.push({ id: ++this.ids, task, listener, best: null, seconds: 0, done, fail });
       void this.next();
     });
   }
@@ -78,6 +80,11 @@ export class Desk {
         id: ++this.ids,
         task: { ...job.task, enough: job.best, advise: null },
       });
+    } else if (job.task.do === "plan" && job.task.options.memory?.length && job.seconds > 0) {
+      // How good its best plan is was not told: one of a search of the same length is as good.
+      const options = { ...job.task.options, time_limit: job.seconds };
+      const task = { ...job.task, options, advise: null };
+      this.waiting.unshift({ ...job, id: ++this.ids, task, seconds: 0 });
     } else {
       job.fail(new Failure("The search was ended.", "stopped"));
     }
@@ -144,6 +151,7 @@ export class Desk {
     switch (reply.is) {
       case "progress":
         job.best = reply.best ?? job.best;
+        job.seconds = reply.seconds;
         listener.progress?.(reply.best, reply.bound, reply.seconds);
         return;
       case "planned":

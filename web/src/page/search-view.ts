@@ -48,10 +48,15 @@ export class SearchView {
       this.stop.hidden = false;
     }, 150);
   }
-  progress(what: string, best: number | null, bound: number, seconds: number): void {
-    this.moments.push({ seconds, best, bound });
-    const found = best === null ? "no plan yet" : `best so far ${bytes(best)}`;
-    this.text.textContent = `${what} for ${duration(seconds)}: ${found}, at least ${bytes(bound)}`;
+  /** Of a search that says nothing but its time. */
+  wait(what: string, seconds: number): void {
+    this.text.textContent = `${what} for ${duration(seconds)}`;
+  }
+  progress(what: string, moment: Moment, amount: (value: number) => string = bytes): void {
+    this.moments.push(moment);
+    const { best, bound, seconds } = moment;
+    const found = best === null ? "no plan yet" : `best so far ${amount(best)}`;
+    this.text.textContent = `${what} for ${duration(seconds)}: ${found}, at least ${amount(bound)}`;
     this.draw();
   }
   end(text: string, tone: "" | "bad" = ""): void {
