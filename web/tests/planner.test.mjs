@@ -50,7 +50,8 @@ function compare(path, options = {}, flags = []) {
     const { summary } = made;
     const fits = summary.outcome === "optimal" || summary.outcome === "feasible";
     assert.equal(fits ? timeless(made.json()) : null, timeless(written(args, "json")), path);
-    if (fits) assert.equal(made.csv(), written(args, "csv"), path);
+    // For several memories the command writes no table.
+    if (fits && !options.memory) assert.equal(made.csv(), written(args, "csv"), path);
     return summary;
   } finally {
     made.free();
@@ -83,6 +84,27 @@ describe("plans are those of the command", { skip: existsSync(command) ? false :
     const small = Math.floor(least / 2);
     compare(model, { budget: small }, ["--budget", String(small)]);
     compare(model, { capacity: small }, ["--capacity", String(small)]);
+    const device = join(root, "examples/devices/cortex-m7.json");
+    const timed = { device: readFileSync(device, "utf8") };
+    compare(model, { budget: small, recompute: true, ...timed }, [
+      "--budget",
+      String(small),
+      "--recompute",
+      "--device",
+      device,
+    ]);
+    const memory = ["sram=320KiB@960MB/s", "psram@40MB/s"];
+    const memories = memory.flatMap((each) => ["--memory", each]);
+    compare(model, { memory, may_move: true }, [...memories, "--may-move"]);
+    compare(model, { memory, weights_in: "psram" }, [...memories, "--weights-in", "psram"]);
+    compare(model, { memory, prefetch: true, copy_latency: 1000, ...timed }, [
+      ...memories,
+      "--prefetch",
+      "--copy-latency",
+      "1us",
+      "--device",
+      device,
+    ]);
   });
   const shared = data
     ? [
@@ -119,6 +141,81 @@ test("buffers are placed from arrays", async () => {
   assert.deepEqual([closed.outcome, closed.height], ["optimal", 8]);
   const tight = await place(arrays, { capacity: 4096 });
   assert.equal(tight.outcome, "infeasible");
+});
+
+test("buffers get one of several memories", () => {
+  // One fits the fast memory, and the second costs more elsewhere.
+  const arrays = { start: [0, 0, 2], end: [2, 2, 3], size: [64, 64, 64] };
+  const memories = { capacities: [64, -1], costs: [1, 10, 1, 30, 1, 20] };
+  const found = planner.placeInMemories(arrays, memories);
+  assert.deepEqual([found.outcome, found.cost, found.unplaced], ["optimal", 12, 0]);
+  assert.deepEqual([...found.memories], [1, 0, 0]);
+  assert.deepEqual([...found.offsets], [0, 0, 0]);
+  // A range that nobody may use, and a buffer that may be left out.
+  const reserved = planner.placeInMemories(arrays, {
+    ...memories,
+    reserved: [0, 0, 1, 0, 3],
+    costs_left_out: [5, -1, -1],
+  });
+  assert.deepEqual([reserved.cost, ...reserved.memories], [55, -1, 1, 1]);
+  const tight = planner.placeInMemories(arrays, { capacities: [64] });
+  assert.deepEqual([tight.outcome, tight.unplaced, tight.unplaced_bound], ["infeasible", 1, 1]);
+  const kept = planner.placeInMemories(arrays, {
+    capacities: [64, 192],
+    previous_memories: [1, 1, -1],
+    previous_offsets: [128, 0, 0],
+    move_costs: [7, 7, 7],
+  });
+  assert.deepEqual([kept.cost, kept.moved, kept.memories[0], kept.offsets[0]], [0, 0, 1, 128]);
+  assert.throws(
+    () => planner.placeInMemories(arrays, { capacities: [64], costs: [1] }),
+    /costs has 1 /,
+  );
+});
+
+test("plans in several memories, with copies and with operators that run again, have their costs", () => {
+  const [, step] = readFileSync(join(root, "docs/howto/recompute.md"), "utf8").split("```json");
+  const graph = new TextEncoder().encode(step.split("```")[0]);
+  const options = { memory: ["fast=48KiB@1GB/s", "slow@100MB/s"], may_move: true };
+  const made = planner.plan(graph, options, { name: "step.json" });
+  const json = JSON.parse(made.json());
+  const { outcome, cost, cost_bound } = made.inMemories();
+  assert.equal(outcome, "optimal");
+  assert.deepEqual([cost, cost_bound], [json.cost, json.cost]);
+  assert.deepEqual(
+    made.memories().map(({ name, capacity }) => [name, capacity]),
+    [
+      ["fast", 48 * 1024],
+      ["slow", -1],
+    ],
+  );
+  assert.ok(made.copies().every(({ bytes, cost }) => bytes > 0 && cost > 0));
+  assert.equal(made.copies().length, 1);
+  const { nodes } = JSON.parse(new TextDecoder().decode(graph));
+  assert.deepEqual(
+    made.order().map((operator) => nodes[operator].name),
+    json.order,
+  );
+  assert.throws(() => made.run(), BerthError);
+  assert.throws(() => made.recomputed(), BerthError);
+  made.free();
+  const again = planner.plan(graph, { budget: "64KiB", recompute: true }, { name: "step.json" });
+  const { operators, cost: extra, bound } = again.recomputed();
+  assert.equal(operators, again.order().length - new Set(again.order()).size);
+  assert.ok(operators === 1 && extra === bound && extra > 0);
+  again.free();
+  const cells = readFileSync(join(root, "examples/cells.onnx"));
+  const device = readFileSync(join(root, "examples/devices/cortex-m7.json"), "utf8");
+  const run = planner.plan(
+    cells,
+    { memory: ["sram=320KiB@960MB/s", "psram@40MB/s"], prefetch: true, device, time_limit: 1 },
+    { name: "cells.onnx" },
+  );
+  const { time, computing, accessing, stalled } = run.run();
+  assert.equal(time, computing + accessing + stalled);
+  assert.equal(time, run.inMemories().cost);
+  assert.ok(run.copies().every(({ begins, ends }) => 0 <= begins && begins <= ends));
+  run.free();
 });
 
 test("what is wrong with arrays names the buffer", async () => {
@@ -262,5 +359,12 @@ describe("the types of the package", () => {
     const text: string = made.json();
     export const all = [height, text, BerthError];`;
   test("say what there is", () => assert.equal(checked("right", use("height")), ""));
+  test("name every option but those of engines", () => {
+    const declared = readFileSync(join(here, "../dist/types/planner.d.ts"), "utf8");
+    const [, fields] = /interface Options \{([\s\S]*?)\n\}/.exec(declared);
+    const names = [...fields.matchAll(/^ {4}(\w+)\?:/gm)].map(([, name]) => name);
+    const known = planner.options().map(({ name }) => name);
+    assert.deepEqual(names.sort(), known.filter((name) => !name.includes(".")).sort());
+  });
   test("and what there is not", () => assert.match(checked("wrong", use("hight")), /hight/));
 });

@@ -385,7 +385,9 @@ export class App {
     };
     // The page must not jump while its parts are replaced.
     this.place.style.minHeight = `${this.place.offsetHeight}px`;
+    const focused = focusIn(this.place);
     page.start(this.place);
+    focused?.();
     requestAnimationFrame(() => (this.place.style.minHeight = ""));
     this.report = page;
     this.showTakeAway();
@@ -565,6 +567,23 @@ export class App {
       ),
     );
   }
+}
+
+/** Where the focus is within `place`; call what is returned once its content has been replaced. */
+function focusIn(place: HTMLElement): (() => void) | null {
+  const now = document.activeElement;
+  if (!now || !place.contains(now)) return null;
+  const label = now.getAttribute("aria-label");
+  const selector = now.id
+    ? `#${CSS.escape(now.id)}`
+    : label && `[aria-label="${CSS.escape(label)}"]`;
+  if (!selector) return null;
+  const at = now instanceof HTMLInputElement ? now.selectionStart : null;
+  return () => {
+    const next = place.querySelector<HTMLElement>(selector);
+    next?.focus({ preventScroll: true });
+    if (next instanceof HTMLInputElement && at !== null) next.setSelectionRange(at, at);
+  };
 }
 
 const ENDINGS: Record<Taken, string> = {

@@ -147,7 +147,7 @@ export class Controls {
           onclick: () => {
             const name = `memory${this.settings.board.length + 1}`;
             this.set({ board: [...this.settings.board, { name, size: "", speed: "100MB/s" }] });
-            this.board.querySelector<HTMLInputElement>("div:last-of-type input")?.focus();
+            this.board.querySelector<HTMLInputElement>(":scope > div:last-of-type input")?.focus();
           },
         },
         "Add a memory",

@@ -149,6 +149,7 @@ export abstract class Page {
   }
   /** Lets go of the document, so that another page can start in its place. */
   stop(): void {
+    this.query = this.search.value; // Typed, and perhaps not applied yet.
     this.keep();
     this.life.abort();
   }
