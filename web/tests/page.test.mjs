@@ -294,6 +294,29 @@ describe("a plan", () => {
     assert.equal(await page.locator("#tab-buffers").getAttribute("aria-selected"), "true");
     assert.equal(await page.getByRole("searchbox").inputValue(), "size>1MiB");
   });
+  test("follows the slider while it moves", async () => {
+    await shown(ALEXNET);
+    const before = await plans(page);
+    // A change with every frame, until three plans were seen.
+    await page.evaluate(async (count) => {
+      const slider = document.getElementById("memory-slider");
+      for (let i = 0; window.app.plans < count + 3; ++i) {
+        slider.value = String(500 + Math.round(400 * Math.sin(i / 20)));
+        slider.dispatchEvent(new Event("input"));
+        await new Promise((done) => requestAnimationFrame(done));
+      }
+      slider.value = "900";
+      slider.dispatchEvent(new Event("input"));
+    }, before);
+    // What is shown in the end is the plan for where the slider stopped.
+    const { hash } = new URL(page.url());
+    const memory = Number(new URLSearchParams(hash.slice(1)).get("memory"));
+    await page.waitForFunction(
+      (wanted) =>
+        Number(document.querySelector('[data-figure="capacity"]')?.dataset.value) === wanted,
+      memory,
+    );
+  });
   test("is a link with its settings, without the model", async () => {
     await shown(CELLS);
     await page.getByLabel("In place").check();

@@ -44,6 +44,8 @@ export class App {
   private swept: { key: string; result: Swept } | null = null;
   private resting = 0;
   private planning = 0;
+  /** The newest search whose plan was shown. */
+  private shownTurn = 0;
   private drawn = 0;
   /** How often a plan was shown; for tests. */
   plans = 0;
@@ -129,6 +131,8 @@ export class App {
   }
 
   async show(files: File[]): Promise<void> {
+    ++this.planning; // Plans of the file before are not shown.
+    this.shownTurn = this.planning;
     this.root.querySelector(".complaint")?.remove();
     document.body.classList.add("opening");
     this.search.begin("Reading");
@@ -299,7 +303,9 @@ export class App {
             else this.search.progress(what, { seconds, best, bound }, amount);
           },
           planned: (planned) => {
-            if (turn === this.planning) this.showPlan(planned, settings, began);
+            // One that was asked for a moment ago is shown, too, until the newest one is there.
+            if (turn > this.shownTurn) this.showPlan(planned, settings, began);
+            this.shownTurn = turn;
           },
         },
         true,
