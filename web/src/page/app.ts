@@ -12,7 +12,7 @@ import type { Remedy, Summary } from "../planner";
 import { Controls } from "./controls";
 import type { Desk } from "./desk";
 import { Failure } from "./desk";
-import { SearchView } from "./search-view";
+import { SearchView, type Tone } from "./search-view";
 import { type Settings, changed, commandOf, linkOf, optionsOf, settingsFrom } from "./settings";
 import { type Example, welcome } from "./welcome";
 
@@ -33,6 +33,7 @@ export class App {
   private reportState = "";
   private summary: Summary | null = null;
   private verdict = "";
+  private tone: Tone = "";
   /** Of the plan with as little memory as possible, which the slider starts from. */
   private base: { key: string; height: number; bound: number; written: number } | null = null;
   private readonly takeAway = h("span", { class: "take" });
@@ -347,7 +348,8 @@ export class App {
     this.showRemedies(planned.remedies);
     const took = duration((performance.now() - began) / 1000);
     this.verdict = verdictOf(planned, this.again());
-    this.search.end(`${this.verdict} ${took} with the picture.`);
+    this.tone = toneOf(planned);
+    this.search.end(this.verdict, this.tone, `${took} with the picture.`);
     ++this.plans;
   }
   /** Names of the operators that run again, and how often. */
@@ -403,6 +405,13 @@ export class App {
     const useful = remedies
       .map((remedy) => ({ remedy, next: changed(this.settings(), remedy.change) }))
       .filter(({ next }) => next !== null)
+      // More memory is one remedy, whether or not tensors could leave it.
+      .filter(
+        ({ next, remedy }, i, all) =>
+          !remedy.change.startsWith("--budget") ||
+          remedy.traffic > 0 ||
+          !all.some((other, k) => k !== i && other.next!.memory === next!.memory),
+      )
       .slice(0, 5);
     this.advice.hidden = useful.length === 0;
     const fits = this.summary?.outcome === "infeasible" || this.summary?.outcome === "unknown";
@@ -424,7 +433,9 @@ export class App {
                 onclick: () => this.controls!.set(next!),
               },
               h("bdi", {}, remedy.title),
-              remedy.needs >= 0 ? h("small", {}, ` needs ${bytes(remedy.needs)}`) : null,
+              remedy.needs >= 0 && !remedy.title.includes(bytes(remedy.needs))
+                ? h("small", {}, ` needs ${bytes(remedy.needs)}`)
+                : null,
             ),
           ),
         ),
@@ -456,7 +467,7 @@ export class App {
           },
         );
         if (turn !== this.planning) return;
-        this.search.end(this.verdict);
+        this.search.end(this.verdict, this.tone);
       }
       if (settings.overflow !== "explain" && this.kind === "graph") await this.sweep(turn);
     } catch (error) {
@@ -484,7 +495,7 @@ export class App {
         },
       );
       if (turn !== this.planning) return;
-      this.search.end(this.verdict);
+      this.search.end(this.verdict, this.tone);
     }
     this.showCurve();
   }
@@ -615,6 +626,13 @@ function messageOf(error: unknown): string {
   }
   const message = error instanceof Error ? error.message : String(error);
   return abridged(message, 600);
+}
+
+function toneOf({ several, summary }: Planned): Tone {
+  const { outcome } = several ?? summary;
+  if (outcome === "infeasible") return "misfit";
+  if (outcome === "unknown") return "open";
+  return several || summary.capacity >= 0 ? "fits" : "open";
 }
 
 /** Whether it fits, what is proved, and what it costs. */

@@ -90,7 +90,6 @@ export class Controls {
     this.root = h(
       "form",
       { class: "controls", "aria-label": "What to plan for" },
-      graph ? this.memories() : null,
       this.single,
       graph ? this.board : null,
       graph ? this.choices() : this.seconds(),
@@ -221,9 +220,10 @@ export class Controls {
     const several = ({ board }: Settings) => board.length > 0;
     const timed = (settings: Settings) =>
       several(settings) ? settings.moves === "prefetch" : settings.overflow === "recompute";
-    return h(
+    const choices = h(
       "div",
       { class: "choices" },
+      this.memories(),
       this.where(
         this.select("If it does not fit", "overflow", [
           ["explain", "say why"],
@@ -257,6 +257,13 @@ export class Controls {
       this.check("8 bit", "eight_bit", "Every element takes one byte, as after quantisation"),
       this.seconds(),
     );
+    // On a phone they would hide what they change.
+    const narrow = matchMedia("(max-width: 700px)");
+    const more = h("details", { class: "more" }, h("summary", {}, "More choices"), choices);
+    const adapt = () => more.toggleAttribute("open", !narrow.matches);
+    narrow.addEventListener("change", adapt);
+    adapt();
+    return more;
   }
   private seconds(): HTMLElement {
     const list = h(
