@@ -79,6 +79,15 @@ const heightOf = (file, options = {}) => {
 const figure = (name) =>
   page.locator(`[data-figure="${name}"]`).first().getAttribute("data-value").then(Number);
 
+/** The files of a folder whose names match. */
+const filesIn = (folder, pattern) =>
+  existsSync(folder)
+    ? readdirSync(folder)
+        .filter((name) => pattern.test(name))
+        .sort()
+        .map((name) => join(folder, name))
+    : [];
+
 describe("the first screen", () => {
   beforeEach(() => start());
   test("says what the page is for, and that nothing leaves the computer", async () => {
@@ -154,6 +163,13 @@ describe("a plan", () => {
     await shown(CELLS, { viewport: { width: 390, height: 844 }, hasTouch: true });
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(wide <= 390, `${wide} pixels`);
+    // What is changed seldom is folded, so that the answer is in sight.
+    assert.equal(await list("Order").isVisible(), false);
+    const answer = await page.locator(".search-text").boundingBox();
+    assert.ok(answer.y < 600, `${answer.y} pixels`);
+    assert.deepEqual(await accessibility(page), []);
+    await page.getByText("More choices").click();
+    await replan(page, () => list("Order").selectOption("program"));
     assert.deepEqual(await accessibility(page), []);
   });
   test("changes with the memory: it fits, or the page says why not", async () => {
@@ -396,6 +412,19 @@ describe("what is taken away", () => {
     writeFileSync(path, bytes);
     assert.equal(heightOf(path, { order: "program" }), heightOf(CELLS));
   });
+  test("the planned model of TensorFlow Lite has the plan inside", async () => {
+    await view.close();
+    const [model] = filesIn(join(root, "tests/tflite/files"), /\.tflite$/);
+    await shown(model);
+    await limit("256KiB");
+    assert.match(await status(page), /^Fits 256 KiB/);
+    const { name, bytes } = await take(page, "model");
+    assert.match(name, /\.planned\.tflite$/);
+    const made = planner.plan(readFileSync(model), { capacity: "256KiB" }, { name: "x" });
+    assert.deepEqual(bytes, Buffer.from(made.model()));
+    assert.ok(bytes.includes("OfflineMemoryAllocation"));
+    made.free();
+  });
   test("the report is a page of its own", async () => {
     const { bytes } = await take(page, "html");
     assert.match(bytes.toString(), /^<!doctype html>[\s\S]*"kind":"plan"/);
@@ -445,16 +474,11 @@ describe("other files", () => {
 });
 
 describe("what is wrong", () => {
-  const bad = (folder, pattern) =>
-    existsSync(folder)
-      ? readdirSync(folder)
-          .filter((name) => pattern.test(name))
-          .sort()
-          .map((name) => join(folder, name))
-      : [];
   test("bad tables are refused with the line, and the page goes on", async () => {
     await start();
-    for (const path of bad(join(root, "tests/bad_input"), /\.csv$/).filter((_, i) => i % 3 === 0)) {
+    for (const path of filesIn(join(root, "tests/bad_input"), /\.csv$/).filter(
+      (_, i) => i % 3 === 0,
+    )) {
       await page.evaluate(() => document.querySelector(".complaint")?.remove());
       await drop(page, path);
       await page.locator(".complaint").waitFor();
@@ -488,7 +512,7 @@ describe("what is wrong", () => {
     const corpora = join(root, "tests/fuzz/corpus");
     const files = readdirSync(corpora)
       .filter((name) => name !== "c" && name !== "offsets") // No files of any program.
-      .flatMap((name) => bad(join(corpora, name), /./));
+      .flatMap((name) => filesIn(join(corpora, name), /./));
     assert.ok(files.length > 80);
     await start({ hash: "#time_limit=1" });
     for (const path of files) {

@@ -40,6 +40,11 @@ function written(args, ending) {
 /** Without the times of a search, which differ from run to run. */
 const timeless = (json) => json?.replace(/"seconds": [\d.e+-]+/g, '"seconds": 0') ?? null;
 
+/** The first example of a document: nine operators. */
+const STEP = readFileSync(join(root, "docs/howto/recompute.md"), "utf8")
+  .split("```json")[1]
+  .split("```")[0];
+
 const NODES = 2000;
 function compare(path, options = {}, flags = []) {
   const bytes = readFileSync(path);
@@ -93,29 +98,23 @@ describe("plans are those of the command", { skip: existsSync(command) ? false :
       "--device",
       device,
     ]);
-    const memory = ["sram=320KiB@960MB/s", "psram@40MB/s"];
+    const memory = ["sram=48KiB@960MB/s", "psram@40MB/s"];
     const memories = memory.flatMap((each) => ["--memory", each]);
-    compare(model, { memory, may_move: true }, [...memories, "--may-move"]);
-    compare(model, { memory, weights_in: "psram" }, [...memories, "--weights-in", "psram"]);
-    compare(model, { memory, prefetch: true, copy_latency: 1000, ...timed }, [
-      ...memories,
-      "--prefetch",
-      "--copy-latency",
-      "1us",
-      "--device",
-      device,
-    ]);
+    const step = join(folder, "step.json");
+    writeFileSync(step, STEP);
+    compare(step, { memory }, memories);
+    compare(step, { memory, may_move: true }, [...memories, "--may-move"]);
+    compare(step, { memory, weights_in: "psram" }, [...memories, "--weights-in", "psram"]);
+    compare(
+      join(root, "examples/training_alexnet_b32.json"),
+      { memory, prefetch: true, copy_latency: 1000, ...timed },
+      [...memories, "--prefetch", "--copy-latency", "1us", "--device", device],
+    );
   });
-  const shared = data
-    ? [
-        ...["challenging", "models"].flatMap((name) => filesIn(data, "buffers", name)),
-        ...["inference", "training"].flatMap((name) => filesIn(data, "graphs", name)),
-        ...filesIn(data, "tflite").filter((path) => path.endsWith(".tflite")),
-      ].filter((path) => /\.(csv|json|onnx|tflite)$/.test(path))
-    : [];
-  test(`${shared.length} tables, graphs and models of others`, { skip: !shared.length }, () => {
+  /** Those of the files that are not planned like the command plans them, or refused with its words. */
+  const differing = (paths) => {
     const differ = [];
-    for (const path of shared) {
+    for (const path of paths) {
       try {
         compare(path);
       } catch (error) {
@@ -124,8 +123,26 @@ describe("plans are those of the command", { skip: existsSync(command) ? false :
         differ.push(`${path}: ${String(error.message).slice(0, 200)}`);
       }
     }
-    assert.deepEqual(differ, []);
+    return differ;
+  };
+  const planned = /\.(csv|json|onnx|tflite)$/;
+  const own = ["models", "tflite/files", "good_input", "recorded/files", "golden"]
+    .flatMap((name) => filesIn(root, "tests", name))
+    .filter((path) => planned.test(path));
+  test(`${own.length} files of the tests`, () => {
+    assert.ok(own.length > 30);
+    assert.deepEqual(differing(own), []);
   });
+  const shared = data
+    ? [
+        ...["challenging", "models", "large"].flatMap((name) => filesIn(data, "buffers", name)),
+        ...["inference", "training"].flatMap((name) => filesIn(data, "graphs", name)),
+        ...["tflite", "faults", "remat"].flatMap((name) => filesIn(data, name)),
+      ].filter((path) => planned.test(path))
+    : [];
+  test(`${shared.length} tables, graphs and models of others`, { skip: !shared.length }, () =>
+    assert.deepEqual(differing(shared), []),
+  );
 });
 
 test("buffers are placed from arrays", async () => {
@@ -174,8 +191,7 @@ test("buffers get one of several memories", () => {
 });
 
 test("plans in several memories, with copies and with operators that run again, have their costs", () => {
-  const [, step] = readFileSync(join(root, "docs/howto/recompute.md"), "utf8").split("```json");
-  const graph = new TextEncoder().encode(step.split("```")[0]);
+  const graph = new TextEncoder().encode(STEP);
   const options = { memory: ["fast=48KiB@1GB/s", "slow@100MB/s"], may_move: true };
   const made = planner.plan(graph, options, { name: "step.json" });
   const json = JSON.parse(made.json());
