@@ -151,6 +151,49 @@ export const DIFF = new Struct({
   same_order: "int",
 });
 
+export const MEMORIES_SUMMARY = new Struct({
+  outcome: "int",
+  stopped: "int",
+  unplaced: "size",
+  unplaced_bound: "size",
+  cost: "int64",
+  cost_bound: "int64",
+  moved: "int64",
+  nodes: "int64",
+  seconds: "double",
+});
+export const MEMORY = new Struct({
+  name: "text",
+  capacity: "int64",
+  height: "int64",
+  peak: "int64",
+});
+export const COPY = new Struct({
+  tensor: "size",
+  from_memory: "size",
+  to_memory: "size",
+  start: "int64",
+  before: "int64",
+  bytes: "int64",
+  cost: "int64",
+  begins: "int64",
+  ends: "int64",
+});
+export const RUN = new Struct({
+  time: "int64",
+  computing: "int64",
+  accessing: "int64",
+  stalled: "int64",
+});
+export const RECOMPUTED = new Struct({
+  operators: "size",
+  cost: "int64",
+  copies: "int64",
+  bound: "int64",
+  of_run: "int64",
+  unit: "text",
+});
+
 export interface Progress {
   /** Of the best plan so far, in bytes; null: none yet. */
   best: number | null;
@@ -206,6 +249,11 @@ export class Abi {
     } finally {
       this.module._free(pointer);
     }
+  }
+  /** Gives `use` an array of C; a null pointer if there is none. */
+  withList<T>(list: ArrayBufferView | null, use: (pointer: number) => T): T {
+    if (!list) return use(0);
+    return this.withBytes(new Uint8Array(list.buffer, list.byteOffset, list.byteLength), use);
   }
   textAt(pointer: number): string {
     if (!pointer) return "";

@@ -1,5 +1,5 @@
 // What a page and its worker say to each other.
-import type { Options, Remedy, Summary } from "./planner";
+import type { MemoriesSummary, Options, Recomputed, Remedy, Run, Summary } from "./planner";
 
 export interface File {
   name: string;
@@ -27,6 +27,11 @@ export interface Opened {
 }
 export interface Planned {
   summary: Summary;
+  /** Of a plan in several memories; and of one with copies while operators run. */
+  several: MemoriesSummary | null;
+  run: Run | null;
+  /** Of a plan in which operators may run again. */
+  recomputed: Recomputed | null;
   /** The data of the plan's page, as JSON. */
   data: string;
   remedies: Remedy[];

@@ -1,10 +1,69 @@
 // Plans, as the C interface makes them: a planner for files and arrays.
-import { Abi, BerthError, DIFF, OPTION_INFO, type Progress, REMEDY, SUMMARY } from "./abi";
+import {
+  Abi,
+  BerthError,
+  COPY,
+  DIFF,
+  MEMORIES_SUMMARY,
+  MEMORY,
+  OPTION_INFO,
+  type Progress,
+  RECOMPUTED,
+  REMEDY,
+  RUN,
+  SUMMARY,
+  type Struct,
+} from "./abi";
+
+type Option = string | number | bigint | boolean;
+/** Bytes, or a text such as "256KiB". */
+type Size = string | number | bigint;
 
 /** Options by the names of the C interface: { capacity: "256KiB", in_place: true }. What is set
- * several times, such as `dim`, is a list. */
-export type Options = Record<string, Option | readonly Option[] | undefined>;
-type Option = string | number | bigint | boolean;
+ * several times is a list. `Planner.options()` says what each does, and has those of the engines. */
+export interface Options {
+  capacity?: Size;
+  budget?: Size;
+  recompute?: boolean;
+  no_spill?: boolean;
+  gap?: string;
+  budgets?: string;
+  points?: number;
+  /** Seconds, or "none". */
+  time_limit?: number | "none";
+  node_limit?: number | "none";
+  order?: "auto" | "program" | "hoisted-updates" | "greedy" | "greedy-backwards" | "beam";
+  count?: "none" | "inputs" | "parameters" | "all";
+  allow_unknown?: boolean;
+  /** NAME=SIZE each. */
+  dim?: readonly string[];
+  dim_default?: number;
+  element_bytes?: number;
+  alignment?: Size;
+  /** A device, as JSON. */
+  device?: string;
+  /** A profile, as text. */
+  profile?: string;
+  fuse?: boolean;
+  in_place?: boolean;
+  problem?: string | number;
+  /** Memories for the tensors of a graph, NAME[=CAPACITY][@BANDWIDTH] each, or a board as JSON. */
+  memory?: string | readonly string[];
+  activations_in?: string;
+  weights_in?: string;
+  may_move?: boolean;
+  prefetch?: boolean;
+  /** Nanoseconds. */
+  copy_latency?: number;
+  endpoints?: "half-open" | "inclusive" | "exclusive" | "by-name";
+  algorithm?: string;
+  minimize?: boolean;
+  threads?: number;
+  seed?: number | bigint;
+  beam_width?: number;
+  most_bytes?: Size;
+  [ofAnEngine: `${string}.${string}`]: Option | undefined;
+}
 
 export interface Watched {
   /** What errors and plans call the file. */
@@ -59,6 +118,14 @@ function summaryOf(raw: Record<string, number | string>): Summary {
   } as Summary;
 }
 
+function memoriesSummaryOf(raw: Record<string, number | string>): MemoriesSummary {
+  return {
+    ...raw,
+    outcome: OUTCOMES[Number(raw["outcome"])]!,
+    stopped: STOPS[Number(raw["stopped"])]!,
+  } as MemoriesSummary;
+}
+
 export interface Arrays {
   start: ArrayLike<number>;
   /** One past the last step, unless the option `endpoints` says otherwise. */
@@ -69,6 +136,86 @@ export interface Arrays {
 export interface Placement extends Summary {
   /** Of each buffer, in bytes; -1 where there is no plan. */
   offsets: Float64Array;
+}
+
+/** Memories, and where each of N buffers may be; what is of buffer b in memory m stands at
+ * [b * M + m]. Costs are whole numbers of any unit. */
+export interface Memories {
+  /** Of each of M memories, in bytes; -1: as large as necessary. */
+  capacities: ArrayLike<number>;
+  /** Of the offsets in each memory; without it, 1. */
+  alignments?: ArrayLike<number>;
+  /** Five numbers each: a memory, the bytes [lower, upper) of it that no buffer may use, and the
+   * steps [start, end). */
+  reserved?: ArrayLike<number>;
+  /** N x M; -1: the buffer may not be there. Without it, anywhere at no cost. */
+  costs?: ArrayLike<number>;
+  /** Of each buffer if it is not placed; -1, or without it: it must be. */
+  costs_left_out?: ArrayLike<number>;
+  /** Where each buffer was in an earlier plan; a memory of -1: nowhere. */
+  previous_memories?: ArrayLike<number>;
+  previous_offsets?: ArrayLike<number>;
+  /** Of being anywhere else. */
+  move_costs?: ArrayLike<number>;
+}
+/** What is known of a plan for several memories; costs in the unit that was given, or in ns. */
+export interface MemoriesSummary {
+  /** "optimal": at the least cost. */
+  outcome: Outcome;
+  stopped: string;
+  /** Buffers that must be placed and are not; no plan leaves fewer than the bound. */
+  unplaced: number;
+  unplaced_bound: number;
+  cost: number;
+  cost_bound: number;
+  /** Bytes that are not where they were. */
+  moved: number;
+  nodes: number;
+  seconds: number;
+}
+export interface PlacementInMemories extends MemoriesSummary {
+  /** Of each buffer, its memory and its offset in it; -1: left out. */
+  memories: Float64Array;
+  offsets: Float64Array;
+}
+/** One of several memories, and what a plan takes of it, in bytes. */
+export interface Memory {
+  name: string;
+  /** -1: as large as necessary. */
+  capacity: number;
+  height: number;
+  peak: number;
+}
+/** A copy of a tensor from one memory to another, between the operators of the steps `start` - 1 and
+ * `before`. `begins` and `ends` in ns from the beginning of the run with "prefetch", otherwise -1. */
+export interface Copy {
+  tensor: number;
+  from_memory: number;
+  to_memory: number;
+  start: number;
+  before: number;
+  bytes: number;
+  cost: number;
+  begins: number;
+  ends: number;
+}
+/** Where the time of a run goes, in ns: `time` is the sum of the others. */
+export interface Run {
+  time: number;
+  computing: number;
+  accessing: number;
+  stalled: number;
+}
+/** What running operators again costs, in `unit`. */
+export interface Recomputed {
+  /** Executions after the first of each operator. */
+  operators: number;
+  cost: number;
+  copies: number;
+  /** Proved: no plan within the capacity has a lower sum of both. */
+  bound: number;
+  of_run: number;
+  unit: string;
 }
 
 /** A change that was tried. */
@@ -93,12 +240,13 @@ export interface OptionInfo {
 }
 
 /** The options that decide what is read from a file; all others are of the search. */
-const READING = [
+const READING: readonly (keyof Options)[] = [
   "dim",
   "dim_default",
   "element_bytes",
   "alignment",
   "device",
+  "profile",
   "fuse",
   "in_place",
   "endpoints",
@@ -147,6 +295,42 @@ export class Plan extends Handle {
   ) {
     super(abi, "plan", pointer);
     this.summary = summaryOf(abi.structOf(SUMMARY, "plan_summary", pointer));
+  }
+  /** What it costs in several memories. Error: BerthError for a plan in one. */
+  inMemories(): MemoriesSummary {
+    return memoriesSummaryOf(this.abi.structOf(MEMORIES_SUMMARY, "plan_memories", this.pointer));
+  }
+  /** Empty for a plan in a single memory. */
+  memories(): Memory[] {
+    return this.listOf<Memory>("memory", MEMORY);
+  }
+  /** Copies between memories, in the order of time. */
+  copies(): Copy[] {
+    return this.listOf<Copy>("copy", COPY);
+  }
+  private listOf<T>(what: string, struct: Struct): T[] {
+    const count = this.abi.plain(`plan_${what}_count`, this.pointer);
+    return Array.from(
+      { length: count },
+      (_, i) => this.abi.structOf(struct, `plan_${what}`, this.pointer, i) as unknown as T,
+    );
+  }
+  /** Of a plan with the option "prefetch". Error: BerthError for any other. */
+  run(): Run {
+    return this.abi.structOf(RUN, "plan_run", this.pointer) as unknown as Run;
+  }
+  /** Of a plan with the option "recompute". Error: BerthError for any other. */
+  recomputed(): Recomputed {
+    return this.abi.structOf(RECOMPUTED, "plan_recomputed", this.pointer) as unknown as Recomputed;
+  }
+  /** The operator of each step; those that run again are listed again. Empty for a table. */
+  order(): number[] {
+    return this.abi.withRoom(4, (count) => {
+      const at = this.abi.plain("plan_order", this.pointer, count);
+      const view = this.abi.view();
+      const length = at ? view.getUint32(count, true) : 0;
+      return Array.from({ length }, (_, i) => view.getUint32(at + 4 * i, true));
+    });
   }
   /** The same bytes as `berth plan -o plan.json` or `berth place -o plan.json`. */
   json(): string {
@@ -227,9 +411,9 @@ export class Input {
   }
   /** The handle of the graph or the problem. */
   private handle(options: Options): number {
-    const key = JSON.stringify(READING.map((name) => options[name] ?? null).map(String));
+    const key = JSON.stringify(READING.map((name) => String(options[name] ?? null)));
     if (this.read && this.readWith === key) return this.read.pointer;
-    const only = Object.fromEntries(READING.map((name) => [name, options[name]]));
+    const only = Object.fromEntries(READING.map((name) => [name, options[name]])) as Options;
     const type = this.kind === "graph" ? "graph" : "problem";
     const call = `${type}_parse`;
     const pointer = withOptions(this.abi, only, {}, (request) =>
@@ -312,6 +496,50 @@ function withOptions<T>(
   }
 }
 
+/** As 64-bit integers. Error: BerthError, with the first value that is none. */
+function integers(name: string, list: ArrayLike<number>, inTotal: number): BigInt64Array {
+  if (list.length !== inTotal) {
+    throw new BerthError(
+      `${name} has ${list.length} values, and ${inTotal} are wanted`,
+      "invalid argument",
+    );
+  }
+  return BigInt64Array.from({ length: inTotal }, (_, i) => {
+    if (!Number.isSafeInteger(list[i])) {
+      const message = `${name} of buffer ${i} is ${list[i]}, not a whole number`;
+      throw new BerthError(message, "invalid problem", "buffer", i);
+    }
+    return BigInt(list[i]!);
+  });
+}
+
+/** Starts, ends, sizes and alignments. */
+function columnsOf({ start, end, size, alignment }: Arrays): BigInt64Array[] {
+  const count = size.length;
+  const columns = { start, end, size, alignment: alignment ?? new Float64Array(count).fill(1) };
+  return Object.entries(columns).map(([name, list]) => integers(name, list, count));
+}
+
+/** In the order of berth_memories. */
+function memoryLists(memories: Memories, count: number): (BigInt64Array | null)[] {
+  const total = memories.capacities.length;
+  const { reserved } = memories;
+  const lengths: [keyof Memories, number][] = [
+    ["capacities", total],
+    ["alignments", total],
+    ["reserved", 5 * Math.floor((reserved?.length ?? 0) / 5)],
+    ["costs", count * total],
+    ["costs_left_out", count],
+    ["previous_memories", count],
+    ["previous_offsets", count],
+    ["move_costs", count],
+  ];
+  return lengths.map(([name, length]) => {
+    const list = memories[name];
+    return list ? integers(name, list, length) : null;
+  });
+}
+
 export class Planner {
   constructor(private readonly abi: Abi) {}
 
@@ -345,34 +573,10 @@ export class Planner {
   /** Places buffers with known lifetimes. Error: BerthError, with the buffer. */
   place(arrays: Arrays, options: Options = {}, watched: Watched = {}): Placement {
     const { abi } = this;
-    const { start, end, size, alignment } = arrays;
-    const count = size.length;
-    for (const [name, list] of Object.entries({ start, end, size, alignment })) {
-      if (list && list.length !== count) {
-        throw new BerthError(
-          `${name} has ${list.length} values, and size has ${count}`,
-          "invalid argument",
-        );
-      }
-    }
+    const count = arrays.size.length;
     // One block: the columns one after the other, then the offsets.
-    const columns = [
-      ["start", start],
-      ["end", end],
-      ["size", size],
-      ["alignment", alignment],
-    ] as const;
     const block = new BigInt64Array(5 * count);
-    columns.forEach(([name, list], c) => {
-      for (let i = 0; i < count; ++i) {
-        const value = list ? list[i]! : 1;
-        if (!Number.isSafeInteger(value)) {
-          const message = `${name} of buffer ${i} is ${value}, not a whole number`;
-          throw new BerthError(message, "invalid problem", "buffer", i);
-        }
-        block[c * count + i] = BigInt(value);
-      }
-    });
+    columnsOf(arrays).forEach((column, c) => block.set(column, c * count));
     return withOptions(abi, options, watched, (request) =>
       abi.withBytes(new Uint8Array(block.buffer), (at) =>
         abi.withRoom(SUMMARY.size, (summary) => {
@@ -390,6 +594,76 @@ export class Planner {
         }),
       ),
     );
+  }
+  /** Chooses a memory and an offset in it for each buffer, at the least cost. Where not every buffer
+   * that must be placed can be, the plan leaves out as few as were found. Error: BerthError, with the
+   * buffer. */
+  placeInMemories(
+    arrays: Arrays,
+    memories: Memories,
+    options: Options = {},
+    watched: Watched = {},
+  ): PlacementInMemories {
+    const { abi } = this;
+    const count = arrays.size.length;
+    const columns = columnsOf(arrays);
+    const lists = memoryLists(memories, count);
+    const answer = new BigInt64Array(2 * count);
+    const problem = new Handle(abi, "problem", abi.plain("problem_new"));
+    const pointers: number[] = [];
+    const within = <T>(all: (BigInt64Array | null)[], use: () => T): T =>
+      all.length === 0
+        ? use()
+        : abi.withList(all[0]!, (pointer) => {
+            pointers.push(pointer);
+            return within(all.slice(1), use);
+          });
+    try {
+      return withOptions(abi, options, watched, (request) =>
+        within([...columns, ...lists, answer], () => {
+          const [start, end, size, alignment, ...rest] = pointers as [
+            number,
+            number,
+            number,
+            number,
+          ];
+          const list = rest as number[];
+          const out = list.pop()!;
+          abi.call(
+            "problem_add_arrays",
+            ...[problem.pointer, count, start, end, size, alignment, request],
+          );
+          const total = memories.capacities.length;
+          const [capacities, alignments, reserved, ...others] = list as [number, number, number];
+          const given = (memories.reserved?.length ?? 0) / 5;
+          // berth_memories as far as `move_costs`: a shorter struct has the defaults for the rest.
+          const fields = [0, total, capacities, alignments, reserved, given];
+          const raw = Uint32Array.from([...fields, ...(others as number[])]);
+          raw[0] = raw.byteLength;
+          return abi.withList(raw, (struct) =>
+            abi.withRoom(MEMORIES_SUMMARY.size, (summary) => {
+              abi.view().setUint32(summary, MEMORIES_SUMMARY.size, true);
+              abi.call(
+                "place_in_memories",
+                ...[problem.pointer, struct, request, out, out + 8 * count, summary],
+              );
+              const view = abi.view();
+              const numbers = (from: number) =>
+                Float64Array.from({ length: count }, (_, i) =>
+                  Number(view.getBigInt64(from + 8 * i, true)),
+                );
+              return {
+                ...memoriesSummaryOf(MEMORIES_SUMMARY.read(abi, summary)),
+                memories: numbers(out),
+                offsets: numbers(out + 8 * count),
+              };
+            }),
+          );
+        }),
+      );
+    } finally {
+      problem.free();
+    }
   }
   /** What changed from one plan file to the next, and both as a page. */
   diff(

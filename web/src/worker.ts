@@ -60,7 +60,9 @@ class Desk {
 
   private makePlan({ options, enough, advise }: Task & { do: "plan" }, say: Say): void {
     const onProgress = ({ best, bound, seconds }: Progress) => {
-      say({ is: "progress", best, bound, seconds });
+      // In several memories the parts of the search count different things.
+      if (options.memory?.length) say({ is: "progress", best: null, bound: 0, seconds });
+      else say({ is: "progress", best, bound, seconds });
       return enough !== undefined && best !== null && best <= enough;
     };
     const plan = this.opened().plan(options, { onProgress });
@@ -71,6 +73,9 @@ class Desk {
         is: "planned",
         planned: {
           summary: plan.summary,
+          several: options.memory?.length ? plan.inMemories() : null,
+          run: options.prefetch ? plan.run() : null,
+          recomputed: options.recompute ? plan.recomputed() : null,
           data: dataOf(plan.page()),
           remedies: plan.remedies(),
           final,

@@ -27,6 +27,9 @@ import { load } from "../dist/index.mjs";
 
 const CELLS = example("cells.onnx");
 const ALEXNET = example("training_alexnet_b32.json");
+/** The first example of the document: nine operators, of which one runs twice in 64 KiB. */
+const [, example1] = readFileSync(join(root, "docs/howto/recompute.md"), "utf8").split("```json");
+const STEP = { name: "step.json", bytes: Buffer.from(example1.split("```")[0]) };
 const DENSENET = example("inference_densenet121.csv");
 const planner = await load();
 const folder = mkdtempSync(join(tmpdir(), "berth-page-"));
@@ -76,6 +79,15 @@ const heightOf = (file, options = {}) => {
 const figure = (name) =>
   page.locator(`[data-figure="${name}"]`).first().getAttribute("data-value").then(Number);
 
+/** The files of a folder whose names match. */
+const filesIn = (folder, pattern) =>
+  existsSync(folder)
+    ? readdirSync(folder)
+        .filter((name) => pattern.test(name))
+        .sort()
+        .map((name) => join(folder, name))
+    : [];
+
 describe("the first screen", () => {
   beforeEach(() => start());
   test("says what the page is for, and that nothing leaves the computer", async () => {
@@ -104,7 +116,14 @@ describe("the first screen", () => {
     await page.evaluate(() => {
       const clipboardData = new DataTransfer();
       clipboardData.setData("text", "id,lower,upper,size\nx,0,2,7\n");
-      document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+      document.body.dispatchEvent(
+        new ClipboardEvent("paste", {
+          clipboardData,
+          data: clipboardData.getData("text"), // Of Firefox.
+          dataType: "text/plain",
+          bubbles: true,
+        }),
+      );
     });
     await planned(page);
     assert.equal(await figure("height"), 7);
@@ -144,6 +163,13 @@ describe("a plan", () => {
     await shown(CELLS, { viewport: { width: 390, height: 844 }, hasTouch: true });
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     assert.ok(wide <= 390, `${wide} pixels`);
+    // What is changed seldom is folded, so that the answer is in sight.
+    assert.equal(await list("Order").isVisible(), false);
+    const answer = await page.locator(".search-text").boundingBox();
+    assert.ok(answer.y < 600, `${answer.y} pixels`);
+    assert.deepEqual(await accessibility(page), []);
+    await page.getByText("More choices").click();
+    await replan(page, () => list("Order").selectOption("program"));
     assert.deepEqual(await accessibility(page), []);
   });
   test("changes with the memory: it fits, or the page says why not", async () => {
@@ -175,15 +201,77 @@ describe("a plan", () => {
     await page.locator(".curve-box circle").first().waitFor(); // Around the current point.
   });
   test("runs operators again instead", async () => {
-    // The first example of the document: one operator runs twice.
-    const [, step] = readFileSync(join(root, "docs/howto/recompute.md"), "utf8").split("```json");
-    await shown({ name: "step.json", bytes: step.split("```")[0] });
+    await shown(STEP);
     await choose("If it does not fit", "recompute");
     await limit("64KiB");
     assert.match(await status(page), /^Fits 64 KiB/);
     const { order } = JSON.parse((await take(page, "json")).bytes.toString());
     assert.equal(order.length, 10);
     await page.getByText("--budget 65536 --recompute").waitFor();
+    // The operator that runs twice, by its name, and what that costs.
+    const twice = order.find((name, i) => order.indexOf(name) < i);
+    assert.ok((await status(page)).includes(`Runs again: ${twice}.`));
+    assert.match(await status(page), /This costs .*proved the least/);
+  });
+  test("places tensors in several memories, at the cost that the planner finds", async () => {
+    const choose = (name, value) => replan(page, () => list(name).selectOption(value));
+    const memories = ["sram=320KiB@960MB/s", "psram=8MiB@40MB/s"];
+    const cost = () =>
+      page.locator("dt:text-is('Cost') + dd [data-value]").getAttribute("data-value");
+    const costOf = (options) => {
+      const made = planner.plan(STEP.bytes, { time_limit: 10, ...options }, { name: "x" });
+      const summary = made.inMemories();
+      assert.equal(summary.outcome, "optimal");
+      made.free();
+      return summary.cost;
+    };
+    await shown(STEP);
+    await choose("Memories", "esp32");
+    assert.equal(Number(await cost()), costOf({ memory: memories }));
+    assert.match(await status(page), /^Fits. Accesses take .*: proved the least/);
+    assert.equal(await page.locator("#memory-slider").isVisible(), false);
+    // A smaller first memory, and copies.
+    await replan(page, async () => {
+      await page.getByRole("group", { name: "Memory 1" }).getByLabel("Size").fill("48 KiB");
+      await page.keyboard.press("Tab");
+    });
+    const small = ["sram=48KiB@960MB/s", memories[1]];
+    assert.equal(Number(await cost()), costOf({ memory: small }));
+    await choose("Tensors", "copy");
+    assert.equal(Number(await cost()), costOf({ memory: small, may_move: true }));
+    await choose("Weights", "psram");
+    await page.getByText("--memory sram=48KiB@960MB/s --memory psram=8MiB@40MB/s").waitFor();
+    assert.deepEqual(await accessibility(page), []);
+    // The link alone does the same.
+    const { hash } = new URL(page.url());
+    const before = await cost();
+    await view.close();
+    await shown(STEP, { hash });
+    assert.equal(await cost(), before);
+    assert.equal(await list("Weights").inputValue(), "psram");
+  });
+  test("copies tensors while operators run, for a device", async () => {
+    await shown(CELLS, { hash: "#time_limit=1" });
+    await choose("Memories", "esp32");
+    await list("Tensors").selectOption("prefetch");
+    // Without a device nothing is known of the time that operators take.
+    await page.locator(".search-text.bad").filter({ hasText: "device" }).waitFor();
+    await choose("Device", "cortex-m7");
+    assert.match(await status(page), /^Fits. The run takes /);
+    await page.getByRole("tab", { name: "Copies and time" }).waitFor();
+    await page.getByText("--prefetch --device examples/devices/cortex-m7.json").waitFor();
+  });
+  test("says what is wrong with a memory, and takes more of them", async () => {
+    await shown(STEP);
+    await choose("Memories", "own");
+    await page.getByRole("group", { name: "Memory 1" }).getByLabel("Size").fill("much");
+    await page.keyboard.press("Tab");
+    await page.locator(".search-text.bad").filter({ hasText: "sram=much" }).waitFor();
+    await replan(page, () => page.getByRole("button", { name: "Remove memory 1" }).click());
+    await replan(page, () => page.getByRole("button", { name: "Add a memory" }).click());
+    assert.equal(await page.evaluate(() => document.activeElement.value), "memory2");
+    await choose("Memories", "one");
+    assert.equal(await page.locator("#memory-slider").isVisible(), true);
   });
   test("changes with order, counts, alignment, in place and 8 bit", async () => {
     await shown(CELLS);
@@ -209,9 +297,41 @@ describe("a plan", () => {
     await page.click("#tab-buffers");
     await page.getByRole("searchbox").fill("size>1MiB");
     const slider = page.locator("#memory-slider");
-    await replan(page, () => slider.fill("900"));
+    await page.getByRole("searchbox").focus();
+    await replan(page, () =>
+      slider.evaluate((input) => {
+        input.value = "900";
+        input.dispatchEvent(new Event("input"));
+      }),
+    );
+    // Whoever types goes on typing.
+    const label = () => page.evaluate(() => document.activeElement.getAttribute("aria-label"));
+    assert.equal(await label(), "Search or filter");
     assert.equal(await page.locator("#tab-buffers").getAttribute("aria-selected"), "true");
     assert.equal(await page.getByRole("searchbox").inputValue(), "size>1MiB");
+  });
+  test("follows the slider while it moves", async () => {
+    await shown(ALEXNET);
+    const before = await plans(page);
+    // A change with every frame, until three plans were seen.
+    await page.evaluate(async (count) => {
+      const slider = document.getElementById("memory-slider");
+      for (let i = 0; window.app.plans < count + 3; ++i) {
+        slider.value = String(500 + Math.round(400 * Math.sin(i / 20)));
+        slider.dispatchEvent(new Event("input"));
+        await new Promise((done) => requestAnimationFrame(done));
+      }
+      slider.value = "900";
+      slider.dispatchEvent(new Event("input"));
+    }, before);
+    // What is shown in the end is the plan for where the slider stopped.
+    const { hash } = new URL(page.url());
+    const memory = Number(new URLSearchParams(hash.slice(1)).get("memory"));
+    await page.waitForFunction(
+      (wanted) =>
+        Number(document.querySelector('[data-figure="capacity"]')?.dataset.value) === wanted,
+      memory,
+    );
   });
   test("is a link with its settings, without the model", async () => {
     await shown(CELLS);
@@ -292,6 +412,19 @@ describe("what is taken away", () => {
     writeFileSync(path, bytes);
     assert.equal(heightOf(path, { order: "program" }), heightOf(CELLS));
   });
+  test("the planned model of TensorFlow Lite has the plan inside", async () => {
+    await view.close();
+    const [model] = filesIn(join(root, "tests/tflite/files"), /\.tflite$/);
+    await shown(model);
+    await limit("256KiB");
+    assert.match(await status(page), /^Fits 256 KiB/);
+    const { name, bytes } = await take(page, "model");
+    assert.match(name, /\.planned\.tflite$/);
+    const made = planner.plan(readFileSync(model), { capacity: "256KiB" }, { name: "x" });
+    assert.deepEqual(bytes, Buffer.from(made.model()));
+    assert.ok(bytes.includes("OfflineMemoryAllocation"));
+    made.free();
+  });
   test("the report is a page of its own", async () => {
     const { bytes } = await take(page, "html");
     assert.match(bytes.toString(), /^<!doctype html>[\s\S]*"kind":"plan"/);
@@ -341,16 +474,11 @@ describe("other files", () => {
 });
 
 describe("what is wrong", () => {
-  const bad = (folder, pattern) =>
-    existsSync(folder)
-      ? readdirSync(folder)
-          .filter((name) => pattern.test(name))
-          .sort()
-          .map((name) => join(folder, name))
-      : [];
   test("bad tables are refused with the line, and the page goes on", async () => {
     await start();
-    for (const path of bad(join(root, "tests/bad_input"), /\.csv$/).filter((_, i) => i % 3 === 0)) {
+    for (const path of filesIn(join(root, "tests/bad_input"), /\.csv$/).filter(
+      (_, i) => i % 3 === 0,
+    )) {
       await page.evaluate(() => document.querySelector(".complaint")?.remove());
       await drop(page, path);
       await page.locator(".complaint").waitFor();
@@ -376,6 +504,31 @@ describe("what is wrong", () => {
           document.querySelector(".search-text.bad"),
         before,
       );
+    }
+    await drop(page, CELLS);
+    await planned(page, await plans(page));
+  });
+  test("hostile files are refused with their place, or planned", async () => {
+    const corpora = join(root, "tests/fuzz/corpus");
+    const files = readdirSync(corpora)
+      .filter((name) => name !== "c" && name !== "offsets") // No files of any program.
+      .flatMap((name) => filesIn(join(corpora, name), /./));
+    assert.ok(files.length > 80);
+    await start({ hash: "#time_limit=1" });
+    for (const path of files) {
+      const before = await plans(page);
+      await page.evaluate(() => document.querySelector(".complaint")?.remove());
+      await drop(page, path);
+      const said = await page.waitForFunction(
+        (n) =>
+          window.app.plans > n
+            ? "planned"
+            : document.querySelector(".complaint, .search-text.bad")?.textContent,
+        before,
+      );
+      const text = await said.jsonValue();
+      const name = path.slice(path.lastIndexOf("/") + 1);
+      assert.ok(text === "planned" || text.includes(name.slice(0, 40)), `${path}: ${text}`);
     }
     await drop(page, CELLS);
     await planned(page, await plans(page));
@@ -455,7 +608,8 @@ describe("the policy of the page", () => {
     );
     // The browser says each refusal in its console; nothing else may be there.
     const others = view.faults.filter(
-      (fault) => !/Content Security Policy|Refused to|^request: /.test(fault),
+      (fault) =>
+        !/Content Security Policy|Refused to|page’s settings blocked|^request: /.test(fault),
     );
     view.faults.length = 0;
     assert.deepEqual(others, []);

@@ -40,6 +40,11 @@ function written(args, ending) {
 /** Without the times of a search, which differ from run to run. */
 const timeless = (json) => json?.replace(/"seconds": [\d.e+-]+/g, '"seconds": 0') ?? null;
 
+/** The first example of a document: nine operators. */
+const STEP = readFileSync(join(root, "docs/howto/recompute.md"), "utf8")
+  .split("```json")[1]
+  .split("```")[0];
+
 const NODES = 2000;
 function compare(path, options = {}, flags = []) {
   const bytes = readFileSync(path);
@@ -50,7 +55,8 @@ function compare(path, options = {}, flags = []) {
     const { summary } = made;
     const fits = summary.outcome === "optimal" || summary.outcome === "feasible";
     assert.equal(fits ? timeless(made.json()) : null, timeless(written(args, "json")), path);
-    if (fits) assert.equal(made.csv(), written(args, "csv"), path);
+    // For several memories the command writes no table.
+    if (fits && !options.memory) assert.equal(made.csv(), written(args, "csv"), path);
     return summary;
   } finally {
     made.free();
@@ -83,17 +89,32 @@ describe("plans are those of the command", { skip: existsSync(command) ? false :
     const small = Math.floor(least / 2);
     compare(model, { budget: small }, ["--budget", String(small)]);
     compare(model, { capacity: small }, ["--capacity", String(small)]);
+    const device = join(root, "examples/devices/cortex-m7.json");
+    const timed = { device: readFileSync(device, "utf8") };
+    compare(model, { budget: small, recompute: true, ...timed }, [
+      "--budget",
+      String(small),
+      "--recompute",
+      "--device",
+      device,
+    ]);
+    const memory = ["sram=48KiB@960MB/s", "psram@40MB/s"];
+    const memories = memory.flatMap((each) => ["--memory", each]);
+    const step = join(folder, "step.json");
+    writeFileSync(step, STEP);
+    compare(step, { memory }, memories);
+    compare(step, { memory, may_move: true }, [...memories, "--may-move"]);
+    compare(step, { memory, weights_in: "psram" }, [...memories, "--weights-in", "psram"]);
+    compare(
+      join(root, "examples/training_alexnet_b32.json"),
+      { memory, prefetch: true, copy_latency: 1000, ...timed },
+      [...memories, "--prefetch", "--copy-latency", "1us", "--device", device],
+    );
   });
-  const shared = data
-    ? [
-        ...["challenging", "models"].flatMap((name) => filesIn(data, "buffers", name)),
-        ...["inference", "training"].flatMap((name) => filesIn(data, "graphs", name)),
-        ...filesIn(data, "tflite").filter((path) => path.endsWith(".tflite")),
-      ].filter((path) => /\.(csv|json|onnx|tflite)$/.test(path))
-    : [];
-  test(`${shared.length} tables, graphs and models of others`, { skip: !shared.length }, () => {
+  /** Those of the files that are not planned like the command plans them, or refused with its words. */
+  const differing = (paths) => {
     const differ = [];
-    for (const path of shared) {
+    for (const path of paths) {
       try {
         compare(path);
       } catch (error) {
@@ -102,8 +123,26 @@ describe("plans are those of the command", { skip: existsSync(command) ? false :
         differ.push(`${path}: ${String(error.message).slice(0, 200)}`);
       }
     }
-    assert.deepEqual(differ, []);
+    return differ;
+  };
+  const planned = /\.(csv|json|onnx|tflite)$/;
+  const own = ["models", "tflite/files", "good_input", "recorded/files", "golden"]
+    .flatMap((name) => filesIn(root, "tests", name))
+    .filter((path) => planned.test(path));
+  test(`${own.length} files of the tests`, () => {
+    assert.ok(own.length > 30);
+    assert.deepEqual(differing(own), []);
   });
+  const shared = data
+    ? [
+        ...["challenging", "models", "large"].flatMap((name) => filesIn(data, "buffers", name)),
+        ...["inference", "training"].flatMap((name) => filesIn(data, "graphs", name)),
+        ...["tflite", "faults", "remat"].flatMap((name) => filesIn(data, name)),
+      ].filter((path) => planned.test(path))
+    : [];
+  test(`${shared.length} tables, graphs and models of others`, { skip: !shared.length }, () =>
+    assert.deepEqual(differing(shared), []),
+  );
 });
 
 test("buffers are placed from arrays", async () => {
@@ -119,6 +158,80 @@ test("buffers are placed from arrays", async () => {
   assert.deepEqual([closed.outcome, closed.height], ["optimal", 8]);
   const tight = await place(arrays, { capacity: 4096 });
   assert.equal(tight.outcome, "infeasible");
+});
+
+test("buffers get one of several memories", () => {
+  // One fits the fast memory, and the second costs more elsewhere.
+  const arrays = { start: [0, 0, 2], end: [2, 2, 3], size: [64, 64, 64] };
+  const memories = { capacities: [64, -1], costs: [1, 10, 1, 30, 1, 20] };
+  const found = planner.placeInMemories(arrays, memories);
+  assert.deepEqual([found.outcome, found.cost, found.unplaced], ["optimal", 12, 0]);
+  assert.deepEqual([...found.memories], [1, 0, 0]);
+  assert.deepEqual([...found.offsets], [0, 0, 0]);
+  // A range that nobody may use, and a buffer that may be left out.
+  const reserved = planner.placeInMemories(arrays, {
+    ...memories,
+    reserved: [0, 0, 1, 0, 3],
+    costs_left_out: [5, -1, -1],
+  });
+  assert.deepEqual([reserved.cost, ...reserved.memories], [55, -1, 1, 1]);
+  const tight = planner.placeInMemories(arrays, { capacities: [64] });
+  assert.deepEqual([tight.outcome, tight.unplaced, tight.unplaced_bound], ["infeasible", 1, 1]);
+  const kept = planner.placeInMemories(arrays, {
+    capacities: [64, 192],
+    previous_memories: [1, 1, -1],
+    previous_offsets: [128, 0, 0],
+    move_costs: [7, 7, 7],
+  });
+  assert.deepEqual([kept.cost, kept.moved, kept.memories[0], kept.offsets[0]], [0, 0, 1, 128]);
+  assert.throws(
+    () => planner.placeInMemories(arrays, { capacities: [64], costs: [1] }),
+    /costs has 1 /,
+  );
+});
+
+test("plans in several memories, with copies and with operators that run again, have their costs", () => {
+  const graph = new TextEncoder().encode(STEP);
+  const options = { memory: ["fast=48KiB@1GB/s", "slow@100MB/s"], may_move: true };
+  const made = planner.plan(graph, options, { name: "step.json" });
+  const json = JSON.parse(made.json());
+  const { outcome, cost, cost_bound } = made.inMemories();
+  assert.equal(outcome, "optimal");
+  assert.deepEqual([cost, cost_bound], [json.cost, json.cost]);
+  assert.deepEqual(
+    made.memories().map(({ name, capacity }) => [name, capacity]),
+    [
+      ["fast", 48 * 1024],
+      ["slow", -1],
+    ],
+  );
+  assert.ok(made.copies().every(({ bytes, cost }) => bytes > 0 && cost > 0));
+  assert.equal(made.copies().length, 1);
+  const { nodes } = JSON.parse(new TextDecoder().decode(graph));
+  assert.deepEqual(
+    made.order().map((operator) => nodes[operator].name),
+    json.order,
+  );
+  assert.throws(() => made.run(), BerthError);
+  assert.throws(() => made.recomputed(), BerthError);
+  made.free();
+  const again = planner.plan(graph, { budget: "64KiB", recompute: true }, { name: "step.json" });
+  const { operators, cost: extra, bound } = again.recomputed();
+  assert.equal(operators, again.order().length - new Set(again.order()).size);
+  assert.ok(operators === 1 && extra === bound && extra > 0);
+  again.free();
+  const cells = readFileSync(join(root, "examples/cells.onnx"));
+  const device = readFileSync(join(root, "examples/devices/cortex-m7.json"), "utf8");
+  const run = planner.plan(
+    cells,
+    { memory: ["sram=320KiB@960MB/s", "psram@40MB/s"], prefetch: true, device, time_limit: 1 },
+    { name: "cells.onnx" },
+  );
+  const { time, computing, accessing, stalled } = run.run();
+  assert.equal(time, computing + accessing + stalled);
+  assert.equal(time, run.inMemories().cost);
+  assert.ok(run.copies().every(({ begins, ends }) => 0 <= begins && begins <= ends));
+  run.free();
 });
 
 test("what is wrong with arrays names the buffer", async () => {
@@ -262,5 +375,12 @@ describe("the types of the package", () => {
     const text: string = made.json();
     export const all = [height, text, BerthError];`;
   test("say what there is", () => assert.equal(checked("right", use("height")), ""));
+  test("name every option but those of engines", () => {
+    const declared = readFileSync(join(here, "../dist/types/planner.d.ts"), "utf8");
+    const [, fields] = /interface Options \{([\s\S]*?)\n\}/.exec(declared);
+    const names = [...fields.matchAll(/^ {4}(\w+)\?:/gm)].map(([, name]) => name);
+    const known = planner.options().map(({ name }) => name);
+    assert.deepEqual(names.sort(), known.filter((name) => !name.includes(".")).sort());
+  });
   test("and what there is not", () => assert.match(checked("wrong", use("hight")), /hight/));
 });

@@ -2,13 +2,14 @@
 // the network.
 //
 // Needs dist/berth.html (scripts/web) and a Chromium (CHROMIUM, or /usr/bin/chromium); with
-// BERTH_BROWSER=firefox a Firefox (FIREFOX) instead.
+// BERTH_BROWSER=firefox a Firefox (FIREFOX, or /usr/bin/firefox-esr) instead.
 import { createServer } from "node:http";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
+import playwright from "playwright-core";
+import { browserOf, faultsOfAccess, pathOf } from "../../src/report/app/tests/browser.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const here = dirname(fileURLToPath(import.meta.url));
@@ -19,18 +20,10 @@ export const data = process.env.BERTH_DATA;
 export const command = process.env.BERTH ?? join(root, "build/release/tools/berth/berth");
 export const hasCommand = existsSync(command);
 
-let browser = null;
-export async function launch() {
-  browser ??= await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-gpu", "--force-prefers-reduced-motion"],
-  });
-  return browser;
-}
-export async function close() {
-  await browser?.close();
-  browser = null;
-}
+/** Which browser: $BERTH_BROWSER, or Chromium. */
+export const browserName = process.env.BERTH_BROWSER ?? "chromium";
+export const hasBrowser = existsSync(pathOf(browserName));
+export const { launch, close } = browserOf(playwright, browserName);
 
 /** Opens the page. `faults` gathers whatever should not be. */
 export async function open(options = {}) {
@@ -105,28 +98,35 @@ export const settled = (page) =>
     for (let i = 0; i < 2; ++i) await new Promise((done) => requestAnimationFrame(done));
   });
 
-/** What is taken away by the menu. */
+/** What is taken away by the menu. Over BiDi nobody hears of downloads: there the page's own blob and
+ * the link to it are looked at. */
 export async function take(page, kind) {
-  const [download] = await Promise.all([
-    page.waitForEvent("download"),
-    page.getByRole("combobox", { name: "Take away" }).selectOption(kind),
-  ]);
-  return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+  const menu = page.getByRole("combobox", { name: "Take away" });
+  if (browserName === "chromium") {
+    const [download] = await Promise.all([page.waitForEvent("download"), menu.selectOption(kind)]);
+    return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+  }
+  await page.evaluate(() => {
+    window.taken = null;
+    const make = URL.createObjectURL;
+    URL.createObjectURL = (blob) => {
+      window.blob = blob;
+      return make.call(URL, blob);
+    };
+    HTMLAnchorElement.prototype.click = function () {
+      const name = this.download;
+      void blob.arrayBuffer().then((buffer) => {
+        let text = "";
+        for (const byte of new Uint8Array(buffer)) text += String.fromCharCode(byte);
+        window.taken = { name, base64: btoa(text) };
+      });
+    };
+  });
+  await menu.selectOption(kind);
+  await page.waitForFunction(() => window.taken);
+  const { name, base64 } = await page.evaluate(() => window.taken);
+  return { name, bytes: Buffer.from(base64, "base64") };
 }
 
 /** Serious faults of accessibility, by axe-core. */
-export async function accessibility(page) {
-  await page.evaluate(axe);
-  const result = await page.evaluate(() =>
-    window.axe.run(document, { resultTypes: ["violations"] }),
-  );
-  return result.violations
-    .filter((violation) => ["serious", "critical"].includes(violation.impact))
-    .map(
-      (violation) =>
-        `${violation.id}: ${violation.nodes
-          .map((node) => node.html.slice(0, 160))
-          .slice(0, 3)
-          .join(" | ")}`,
-    );
-}
+export const accessibility = (page) => faultsOfAccess(page, axe);

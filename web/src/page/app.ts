@@ -2,7 +2,7 @@
 import { Chart } from "../../../src/report/app/src/chart";
 import { type Data, parseExactly } from "../../../src/report/app/src/data";
 import { h, named } from "../../../src/report/app/src/dom";
-import { abridged, bytes, duration, grouped } from "../../../src/report/app/src/format";
+import { abridged, bytes, cost, duration, grouped } from "../../../src/report/app/src/format";
 import { button, commandLine, menu } from "../../../src/report/app/src/parts";
 import { PlanPage } from "../../../src/report/app/src/plan-page";
 import { Sweep } from "../../../src/report/app/src/sweep";
@@ -12,7 +12,7 @@ import type { Remedy, Summary } from "../planner";
 import { Controls } from "./controls";
 import type { Desk } from "./desk";
 import { Failure } from "./desk";
-import { SearchView } from "./search-view";
+import { SearchView, type Tone } from "./search-view";
 import { type Settings, changed, commandOf, linkOf, optionsOf, settingsFrom } from "./settings";
 import { type Example, welcome } from "./welcome";
 
@@ -32,8 +32,11 @@ export class App {
   private report: PlanPage | null = null;
   private reportState = "";
   private summary: Summary | null = null;
+  private verdict = "";
+  private tone: Tone = "";
   /** Of the plan with as little memory as possible, which the slider starts from. */
   private base: { key: string; height: number; bound: number; written: number } | null = null;
+  private readonly takeAway = h("span", { class: "take" });
   private readonly place = h("div", { class: "report-place" });
   private readonly advice = h("section", { class: "try", "aria-label": "What would help" });
   private readonly curve = h("section", { class: "curve-box", hidden: true });
@@ -42,6 +45,8 @@ export class App {
   private swept: { key: string; result: Swept } | null = null;
   private resting = 0;
   private planning = 0;
+  /** The newest search whose plan was shown. */
+  private shownTurn = 0;
   private drawn = 0;
   /** How often a plan was shown; for tests. */
   plans = 0;
@@ -127,6 +132,8 @@ export class App {
   }
 
   async show(files: File[]): Promise<void> {
+    ++this.planning; // Plans of the file before are not shown.
+    this.shownTurn = this.planning;
     this.root.querySelector(".complaint")?.remove();
     document.body.classList.add("opening");
     this.search.begin("Reading");
@@ -171,6 +178,7 @@ export class App {
     this.place.replaceChildren();
     this.advice.replaceChildren();
     this.advice.hidden = true;
+    this.takeAway.replaceChildren();
     this.curve.hidden = true;
     this.curve.replaceChildren();
     this.controls = diff
@@ -193,7 +201,7 @@ export class App {
           diff ? null : h("small", {}, ` ${what.join(", ")}`),
         ),
         h("span", { class: "private" }, "Nothing leaves this computer"),
-        this.takeAway(),
+        this.takeAway,
         button("Open another file", () => this.start()),
         button("◐", toggleTheme, "Light or dark"),
       ),
@@ -206,28 +214,38 @@ export class App {
     this.showExtras();
   }
 
-  private takeAway(): HTMLElement {
+  /** One menu for all files: of the plan, and of the picture as it is shown. */
+  private showTakeAway(): void {
     const { kind } = this.opened!;
-    const tflite = this.isTflite();
-    const files: [string, string][] =
-      kind === "diff"
-        ? [["html", "Comparison as a page"]]
-        : [
-            ["html", "Report as a page"],
+    const model = this.isTflite() ? "Planned model (TFLite)" : "Reordered model (ONNX)";
+    const files: [string, string][] = [
+      ...(kind === "graph" && !this.isJson() && this.summary?.has_plan
+        ? ([["model", model]] as [string, string][])
+        : []),
+      ["html", kind === "diff" ? "Comparison as a page" : "Report as a page"],
+      ...(kind === "diff"
+        ? []
+        : ([
             ["json", "Plan as JSON"],
             ["csv", "Plan as CSV"],
             ["svg", "Plan as SVG"],
             ["trace", "Plan as a trace for Perfetto"],
-            ...(kind === "graph" && !this.isJson()
-              ? ([["model", tflite ? "Planned model (TFLite)" : "Reordered model (ONNX)"]] as [
-                  string,
-                  string,
-                ][])
-              : []),
-          ];
-    return menu("Take away", [["", "Take away …"], ...files], (what) => {
-      if (what) void this.download(what as Taken);
-    });
+          ] as [string, string][])),
+    ];
+    const seen = (this.report?.savable ?? []).map(([ending, title]): [string, string] => [
+      `seen:${ending}`,
+      title,
+    ]);
+    this.takeAway.replaceChildren(
+      menu("Take away", [["", "Take away …"]], (what) => this.takenFrom(what), [
+        ["To use elsewhere", files],
+        ["As shown below", seen],
+      ]),
+    );
+  }
+  private takenFrom(what: string): void {
+    if (what.startsWith("seen:")) void this.report?.save(what.slice(5));
+    else if (what) void this.download(what as Taken);
   }
   private isTflite(): boolean {
     return String.fromCharCode(...this.files[0]!.bytes.subarray(4, 8)) === "TFL3";
@@ -270,7 +288,10 @@ export class App {
     clearTimeout(this.resting);
     const settings = this.settings();
     const options = optionsOf(settings, this.kind);
-    const what = settings.memory === null ? "Looking for the least memory" : "Planning";
+    const several = settings.board.length > 0 && this.kind === "graph";
+    const what = settings.memory === null && !several ? "Looking for the least memory" : "Planning";
+    // Of a search for the least cost, the values have the unit of the graph or the device.
+    const amount = options.recompute ? grouped : bytes;
     this.search.begin(what);
     const began = performance.now();
     try {
@@ -278,10 +299,14 @@ export class App {
         { do: "plan", options, advise: null },
         {
           progress: (best, bound, seconds) => {
-            if (turn === this.planning) this.search.progress(what, best, bound, seconds);
+            if (turn !== this.planning) return;
+            if (several) this.search.wait(what, seconds);
+            else this.search.progress(what, { seconds, best, bound }, amount);
           },
           planned: (planned) => {
-            if (turn === this.planning) this.showPlan(planned, settings, began);
+            // One that was asked for a moment ago is shown, too, until the newest one is there.
+            if (turn > this.shownTurn) this.showPlan(planned, settings, began);
+            this.shownTurn = turn;
           },
         },
         true,
@@ -310,7 +335,7 @@ export class App {
     const { summary } = planned;
     this.summary = summary;
     this.place.classList.remove("stale");
-    if (settings.memory === null && summary.addressed) {
+    if (settings.memory === null && summary.addressed && !planned.several) {
       this.base = {
         key: this.baseKey(),
         height: summary.height,
@@ -322,8 +347,22 @@ export class App {
     this.showReport(planned.data);
     this.showRemedies(planned.remedies);
     const took = duration((performance.now() - began) / 1000);
-    this.search.end(`${verdictOf(summary)} ${took} with the picture.`);
+    this.verdict = verdictOf(planned, this.again());
+    this.tone = toneOf(planned);
+    this.search.end(this.verdict, this.tone, `${took} with the picture.`);
     ++this.plans;
+  }
+  /** Names of the operators that run again, and how often. */
+  private again(): Map<string, number> {
+    const runs = this.report?.plans[0]!.raw.graph?.operators;
+    const seen = new Set<number>();
+    const again = new Map<string, number>();
+    runs?.program.forEach((operator, step) => {
+      const name = runs.name[step]!;
+      if (seen.has(operator)) again.set(name, (again.get(name) ?? 0) + 1);
+      seen.add(operator);
+    });
+    return again;
   }
   private showRange(): void {
     const { base, summary } = this;
@@ -354,15 +393,25 @@ export class App {
     };
     // The page must not jump while its parts are replaced.
     this.place.style.minHeight = `${this.place.offsetHeight}px`;
+    const focused = focusIn(this.place);
     page.start(this.place);
+    focused?.();
     requestAnimationFrame(() => (this.place.style.minHeight = ""));
     this.report = page;
+    this.showTakeAway();
     Object.assign(window, { berth: page });
   }
   private showRemedies(remedies: Remedy[]): void {
     const useful = remedies
       .map((remedy) => ({ remedy, next: changed(this.settings(), remedy.change) }))
       .filter(({ next }) => next !== null)
+      // More memory is one remedy, whether or not tensors could leave it.
+      .filter(
+        ({ next, remedy }, i, all) =>
+          !remedy.change.startsWith("--budget") ||
+          remedy.traffic > 0 ||
+          !all.some((other, k) => k !== i && other.next!.memory === next!.memory),
+      )
       .slice(0, 5);
     this.advice.hidden = useful.length === 0;
     const fits = this.summary?.outcome === "infeasible" || this.summary?.outcome === "unknown";
@@ -384,7 +433,9 @@ export class App {
                 onclick: () => this.controls!.set(next!),
               },
               h("bdi", {}, remedy.title),
-              remedy.needs >= 0 ? h("small", {}, ` needs ${bytes(remedy.needs)}`) : null,
+              remedy.needs >= 0 && !remedy.title.includes(bytes(remedy.needs))
+                ? h("small", {}, ` needs ${bytes(remedy.needs)}`)
+                : null,
             ),
           ),
         ),
@@ -396,6 +447,8 @@ export class App {
   private async rest(turn: number): Promise<void> {
     const settings = this.settings();
     try {
+      // Of plans in several memories the page itself says what is in the way.
+      if (settings.board.length && this.kind === "graph") return;
       if (this.kind === "graph" || this.summary?.outcome === "infeasible") {
         this.search.begin("Looking for what would help");
         const options = optionsOf(settings, this.kind);
@@ -414,7 +467,7 @@ export class App {
           },
         );
         if (turn !== this.planning) return;
-        this.search.end(verdictOf(this.summary!));
+        this.search.end(this.verdict, this.tone);
       }
       if (settings.overflow !== "explain" && this.kind === "graph") await this.sweep(turn);
     } catch (error) {
@@ -442,7 +495,7 @@ export class App {
         },
       );
       if (turn !== this.planning) return;
-      this.search.end(this.summary ? verdictOf(this.summary) : "");
+      this.search.end(this.verdict, this.tone);
     }
     this.showCurve();
   }
@@ -533,6 +586,23 @@ export class App {
   }
 }
 
+/** Where the focus is within `place`; call what is returned once its content has been replaced. */
+function focusIn(place: HTMLElement): (() => void) | null {
+  const now = document.activeElement;
+  if (!now || !place.contains(now)) return null;
+  const label = now.getAttribute("aria-label");
+  const selector = now.id
+    ? `#${CSS.escape(now.id)}`
+    : label && `[aria-label="${CSS.escape(label)}"]`;
+  if (!selector) return null;
+  const at = now instanceof HTMLInputElement ? now.selectionStart : null;
+  return () => {
+    const next = place.querySelector<HTMLElement>(selector);
+    next?.focus({ preventScroll: true });
+    if (next instanceof HTMLInputElement && at !== null) next.setSelectionRange(at, at);
+  };
+}
+
 const ENDINGS: Record<Taken, string> = {
   html: "html",
   json: "json",
@@ -558,8 +628,55 @@ function messageOf(error: unknown): string {
   return abridged(message, 600);
 }
 
-/** One sentence: whether it fits, and what is proved. */
-function verdictOf(s: Summary): string {
+function toneOf({ several, summary }: Planned): Tone {
+  const { outcome } = several ?? summary;
+  if (outcome === "infeasible") return "misfit";
+  if (outcome === "unknown") return "open";
+  return several || summary.capacity >= 0 ? "fits" : "open";
+}
+
+/** Whether it fits, what is proved, and what it costs. */
+function verdictOf(planned: Planned, again: Map<string, number>): string {
+  if (planned.several) return verdictOfSeveral(planned);
+  const { recomputed, summary: s } = planned;
+  if (!recomputed || !s.has_plan) return verdictOfOne(s);
+  const traffic = s.spilled + s.retrieved;
+  const copies = traffic ? ` Copies ${bytes(traffic)}.` : "";
+  if (!again.size) return `Fits ${bytes(s.capacity)} with no operator run again.${copies}`;
+  const { unit, cost: extra, bound, copies: copying } = recomputed;
+  const price = (value: number) => (unit === "bytes" ? bytes(value) : cost(value, unit));
+  const most = 3;
+  const names = [...again].map(([name, times]) =>
+    times > 1 ? `${abridged(name, 40)} (${times} times)` : abridged(name, 40),
+  );
+  const rest = names.length > most ? ` and ${grouped(names.length - most)} more` : "";
+  const paid = extra + copying;
+  const worth = paid <= bound ? "proved the least" : `at least ${price(bound)} is proved`;
+  return (
+    `Fits ${bytes(s.capacity)}. Runs again: ${names.slice(0, most).join(", ")}${rest}. ` +
+    `This costs ${price(paid)}, ${worth}.${copies}`
+  );
+}
+
+function verdictOfSeveral({ several, run }: Planned): string {
+  const s = several!;
+  if (s.unplaced > 0) {
+    const proved = s.unplaced === s.unplaced_bound;
+    return (
+      `${s.outcome === "infeasible" ? "Does not fit" : "No plan was found that fits"}: ` +
+      `${grouped(s.unplaced)} tensors have no place${proved ? ", proved the fewest" : ""}.`
+    );
+  }
+  if (s.outcome === "infeasible") return "Does not fit: proved.";
+  if (s.outcome === "unknown") return "Not known whether it fits.";
+  const what = run ? `The run takes ${cost(s.cost, "ns")}` : `Accesses take ${cost(s.cost, "ns")}`;
+  const waits = run && run.stalled > 0 ? `, ${cost(run.stalled, "ns")} of it waiting` : "";
+  const worth =
+    s.outcome === "optimal" ? "proved the least" : `at least ${cost(s.cost_bound, "ns")} is proved`;
+  return `Fits. ${what}${waits}: ${worth}.`;
+}
+
+function verdictOfOne(s: Summary): string {
   if (s.unsized > 0 && s.outcome === "unknown") {
     return `${grouped(s.unsized)} tensors have no known size: at least ${bytes(s.height_bound)} are needed.`;
   }

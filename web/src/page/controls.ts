@@ -1,7 +1,15 @@
 // The panel above the report: what to plan for. Whatever is changed is planned again at once.
 import { h, named } from "../../../src/report/app/src/dom";
 import { bytes, grouped, parseBytes } from "../../../src/report/app/src/format";
-import { COUNTS, type Kind, ORDERS, type Settings } from "./settings";
+import {
+  BOARDS,
+  COUNTS,
+  DEVICES,
+  type Kind,
+  type MemoryRow,
+  ORDERS,
+  type Settings,
+} from "./settings";
 
 /** Places on the slider that have a meaning. */
 export interface Mark {
@@ -10,6 +18,11 @@ export interface Mark {
 }
 
 const STEPS = 1000;
+/** What a board of one's own starts from. */
+const OWN: MemoryRow[] = [
+  { name: "sram", size: "256 KiB", speed: "1GB/s" },
+  { name: "dram", size: "", speed: "100MB/s" },
+];
 
 export class Controls {
   readonly root: HTMLElement;
@@ -33,6 +46,9 @@ export class Controls {
   private readonly marks = h("div", { class: "marks", "aria-hidden": "true" });
   private readonly markList = h("p", { class: "note mark-list" });
   private readonly dims = h("fieldset", { class: "dims", hidden: true });
+  private readonly single: HTMLElement;
+  private readonly board = h("fieldset", { class: "board", hidden: true });
+  private readonly only: [HTMLElement, (settings: Settings) => boolean][] = [];
   private low = 0;
   private high = 1;
 
@@ -51,29 +67,31 @@ export class Controls {
       if (event.key === "Enter") this.readSize();
     });
     const graph = kind === "graph";
+    this.single = h(
+      "div",
+      { class: "memory" },
+      h("label", { for: "memory-size" }, "Memory"),
+      this.size,
+      h(
+        "button",
+        { type: "button", class: "quiet", onclick: () => this.set({ memory: null }) },
+        "No limit",
+      ),
+      this.fault,
+      h(
+        "div",
+        { class: "slide" },
+        h("label", { for: "memory-slider", class: "sr" }, "Memory, as a slider"),
+        this.slider,
+        this.marks,
+      ),
+      this.markList,
+    );
     this.root = h(
       "form",
       { class: "controls", "aria-label": "What to plan for" },
-      h(
-        "div",
-        { class: "memory" },
-        h("label", { for: "memory-size" }, "Memory"),
-        this.size,
-        h(
-          "button",
-          { type: "button", class: "quiet", onclick: () => this.set({ memory: null }) },
-          "No limit",
-        ),
-        this.fault,
-        h(
-          "div",
-          { class: "slide" },
-          h("label", { for: "memory-slider", class: "sr" }, "Memory, as a slider"),
-          this.slider,
-          this.marks,
-        ),
-        this.markList,
-      ),
+      this.single,
+      graph ? this.board : null,
       graph ? this.choices() : this.seconds(),
       graph ? this.dims : null,
     );
@@ -81,15 +99,156 @@ export class Controls {
     this.show();
   }
 
-  private choices(): HTMLElement {
+  /** One memory, or which ones. */
+  private memories(): HTMLElement {
+    const list = h(
+      "select",
+      { id: "set-memories" },
+      h("option", { value: "one" }, "one"),
+      ...BOARDS.map(([name, title]) => h("option", { value: name }, title)),
+      h("option", { value: "own" }, "of your own"),
+    ) as HTMLSelectElement;
+    list.addEventListener("change", () => {
+      const rows =
+        BOARDS.find(([name]) => name === list.value)?.[2] ??
+        (list.value === "one" ? [] : this.settings.board.length ? this.settings.board : OWN);
+      this.set({ board: rows.map((row) => ({ ...row })), activations_in: "", weights_in: "" });
+    });
+    this.fields.push(() => {
+      const { board } = this.settings;
+      const same = BOARDS.find(([, , rows]) => JSON.stringify(rows) === JSON.stringify(board));
+      if (!board.length) list.value = "one";
+      else if (list.value !== "own" || same === undefined) list.value = same?.[0] ?? "own";
+      this.single.hidden = board.length > 0;
+      this.board.hidden = board.length === 0;
+      this.showBoard();
+    });
+    return h("label", { class: "memories-choice" }, h("span", {}, "Memories"), list);
+  }
+  /** A row of fields for each of several memories. They stay while a value changes, so that the focus
+   * does. */
+  private showBoard(): void {
+    const { board } = this.settings;
+    const fields = this.board.querySelectorAll<HTMLInputElement>("input");
+    if (fields.length === 3 * board.length) {
+      board.forEach((row, i) => ROW.forEach(([key], k) => (fields[3 * i + k]!.value = row[key])));
+      this.showPlaces();
+      return;
+    }
+    this.board.replaceChildren(
+      h("legend", { class: "sr" }, "The memories"),
+      ...board.map((_, i) => this.memoryRow(i)),
+      h(
+        "button",
+        {
+          type: "button",
+          class: "quiet",
+          onclick: () => {
+            const name = `memory${this.settings.board.length + 1}`;
+            this.set({ board: [...this.settings.board, { name, size: "", speed: "100MB/s" }] });
+            this.board.querySelector<HTMLInputElement>(":scope > div:last-of-type input")?.focus();
+          },
+        },
+        "Add a memory",
+      ),
+    );
+    this.showPlaces();
+  }
+  private memoryRow(i: number): HTMLElement {
+    const row = this.settings.board[i]!;
+    const change = (next: Partial<MemoryRow>) => {
+      const board = this.settings.board.map((each, k) => (k === i ? { ...each, ...next } : each));
+      this.set({ board });
+    };
+    const remove = () => {
+      this.set({ board: this.settings.board.filter((_, k) => k !== i) });
+      document.getElementById("set-memories")?.focus();
+    };
     return h(
       "div",
+      { class: "memory-row", role: "group", "aria-label": `Memory ${i + 1}` },
+      ...ROW.map(([key, title, hint, size]) => {
+        const field = h("input", {
+          type: "text",
+          size,
+          placeholder: hint,
+          autocomplete: "off",
+          spellcheck: "false",
+        }) as HTMLInputElement;
+        field.value = row[key];
+        field.addEventListener("change", () => change({ [key]: field.value.trim() }));
+        return h("label", {}, h("span", {}, title), field);
+      }),
+      h(
+        "button",
+        { type: "button", class: "quiet", onclick: remove, "aria-label": `Remove memory ${i + 1}` },
+        "Remove",
+      ),
+    );
+  }
+  private readonly places: (() => void)[] = [];
+  private showPlaces(): void {
+    for (const place of this.places) place();
+  }
+  /** Where a kind of tensor may be: in any memory, or in one. */
+  private placeIn(title: string, key: "activations_in" | "weights_in"): HTMLElement {
+    const list = h("select", { id: `set-${key}` }) as HTMLSelectElement;
+    list.addEventListener("change", () => this.set({ [key]: list.value }));
+    this.places.push(() => {
+      const names = this.settings.board.map(({ name }) => name);
+      const every = names.join(",");
+      const entries: [string, string][] = [
+        ["", key === "weights_in" ? "not planned" : "any memory"],
+        ...(key === "weights_in" ? [[every, "any memory"] as [string, string]] : []),
+        ...names.map((name): [string, string] => [name, name]),
+      ];
+      // What a link says besides.
+      const now = this.settings[key];
+      if (!entries.some(([value]) => value === now)) entries.push([now, now]);
+      list.replaceChildren(...entries.map(([value, text]) => h("option", { value }, text)));
+      list.value = now;
+    });
+    return h("label", {}, h("span", {}, title), list);
+  }
+  /** A control that is there only where it changes something. */
+  private where(control: HTMLElement, applies: (settings: Settings) => boolean): HTMLElement {
+    this.only.push([control, applies]);
+    return control;
+  }
+
+  private choices(): HTMLElement {
+    const several = ({ board }: Settings) => board.length > 0;
+    const timed = (settings: Settings) =>
+      several(settings) ? settings.moves === "prefetch" : settings.overflow === "recompute";
+    const choices = h(
+      "div",
       { class: "choices" },
-      this.select("If it does not fit", "overflow", [
-        ["explain", "say why"],
-        ["spill", "copy tensors out and back"],
-        ["recompute", "run operators again"],
-      ]),
+      this.memories(),
+      this.where(
+        this.select("If it does not fit", "overflow", [
+          ["explain", "say why"],
+          ["spill", "copy tensors out and back"],
+          ["recompute", "run operators again"],
+        ]),
+        (settings) => !several(settings),
+      ),
+      this.where(
+        this.select("Tensors", "moves", [
+          ["stay", "stay where they are"],
+          ["copy", "are copied between operators"],
+          ["prefetch", "are copied while operators run"],
+        ]),
+        several,
+      ),
+      this.where(this.placeIn("Activations", "activations_in"), several),
+      this.where(this.placeIn("Weights", "weights_in"), several),
+      this.where(
+        this.select("Device", "device", [
+          ["", "what the file says"],
+          ...Object.entries(DEVICES).map(([key, { name }]): [string, string] => [key, name]),
+        ]),
+        timed,
+      ),
       this.select("Order", "order", ORDERS),
       this.select("Planned tensors", "count", COUNTS),
       this.text("Alignment", "alignment", "16", "bytes"),
@@ -98,6 +257,13 @@ export class Controls {
       this.check("8 bit", "eight_bit", "Every element takes one byte, as after quantisation"),
       this.seconds(),
     );
+    // On a phone they would hide what they change.
+    const narrow = matchMedia("(max-width: 700px)");
+    const more = h("details", { class: "more" }, h("summary", {}, "More choices"), choices);
+    const adapt = () => more.toggleAttribute("open", !narrow.matches);
+    narrow.addEventListener("change", adapt);
+    adapt();
+    return more;
   }
   private seconds(): HTMLElement {
     const list = h(
@@ -225,8 +391,16 @@ export class Controls {
     this.slider.setAttribute("aria-valuetext", memory === null ? "no limit" : bytes(memory));
     this.slider.classList.toggle("off", memory === null);
     for (const field of this.fields) field();
+    for (const [control, applies] of this.only) control.hidden = !applies(this.settings);
   }
 }
+
+/** Of one memory: field, title, what it looks like, and its width. */
+const ROW: [keyof MemoryRow, string, string, string][] = [
+  ["name", "Name", "sram", "8"],
+  ["size", "Size", "no limit", "9"],
+  ["speed", "Speed", "100MB/s", "18"],
+];
 
 /** With three digits or so: sizes that people would choose. */
 function nearest(value: number, high: number): number {

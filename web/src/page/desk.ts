@@ -3,7 +3,8 @@
 // No message reaches a worker while it searches, and a page from a file has no memory that it could
 // share with one. So a search that is no longer wanted is ended together with its worker, and the
 // next one reads the file again. Searches are deterministic: the best plan of a search that was ended
-// is found once more by another one that ends as soon as it is as good.
+// is found once more by another one that ends as soon as it is as good. A plan that comes within GRACE is
+// shown even if it is no longer the newest.
 import type { File, Opened, Planned, Reply, Request, Swept, Task } from "../messages";
 
 export class Failure extends Error {
@@ -26,11 +27,19 @@ interface Job {
   task: Task;
   listener: Listener;
   best: number | null;
+  /** That the search has taken. */
+  seconds: number;
+  /** When the worker was asked, in milliseconds. */
+  asked: number;
   done: (result: Reply) => void;
   fail: (failure: Failure) => void;
 }
 
-const nobody = { listener: {}, best: null, done: () => {}, fail: () => {} };
+/** Milliseconds that a plan may still take once another one is wanted: while a slider moves, pictures
+ * must follow it, and a new worker takes longer than most plans. */
+const GRACE = 400;
+
+const nobody = { listener: {}, best: null, seconds: 0, asked: 0, done: () => {}, fail: () => {} };
 
 export class Desk {
   private worker: Worker | null = null;
@@ -56,14 +65,15 @@ export class Desk {
     this.shown = null;
     return reply.opened;
   }
-  /** A task that is about the file. `replaces`: what runs and what waits is no longer wanted. */
+  /** A task that is about the file. `replaces`: what waits is no longer wanted, nor is what runs, unless
+   * it is a plan that comes at once: that one is still told. */
   ask(task: Task, listener: Listener, replaces = false): Promise<Reply> {
     return new Promise((done, fail) => {
-      if (replaces) this.abandon();
+      if (replaces) this.replace();
       if (task.do === "take" && this.shown && !this.atHand && !this.running) {
         this.waiting.push({ ...nobody, id: ++this.ids, task: this.shown });
       }
-      this.waiting.push({ id: ++this.ids, task, listener, best: null, done, fail });
+      this.waiting.push({ ...nobody, id: ++this.ids, task, listener, done, fail });
       void this.next();
     });
   }
@@ -78,16 +88,38 @@ export class Desk {
         id: ++this.ids,
         task: { ...job.task, enough: job.best, advise: null },
       });
+    } else if (job.task.do === "plan" && job.task.options.memory?.length && job.seconds > 0) {
+      // How good its best plan is was not told: one of a search of the same length is as good.
+      const options = { ...job.task.options, time_limit: job.seconds };
+      const task = { ...job.task, options, advise: null };
+      this.waiting.unshift({ ...job, id: ++this.ids, task, seconds: 0 });
     } else {
       job.fail(new Failure("The search was ended.", "stopped"));
     }
     this.renew();
   }
-  private abandon(): void {
+  private replace(): void {
+    const job = this.running;
+    const left = job ? job.asked + GRACE - performance.now() : 0;
+    // Without a worker the file is read first.
+    if (!job || job.task.do !== "plan" || job.task.advise || left <= 0) {
+      if (job?.task.do !== "open" || job.listener !== nobody.listener) return this.abandon();
+      return this.forget();
+    }
+    this.forget();
+    setTimeout(() => {
+      if (this.running === job) this.end(job);
+    }, left);
+  }
+  private forget(): void {
     for (const job of this.waiting) job.fail(new Failure("replaced", "replaced"));
     this.waiting = [];
-    const job = this.running;
-    if (!job) return;
+  }
+  private abandon(): void {
+    this.forget();
+    if (this.running) this.end(this.running);
+  }
+  private end(job: Job): void {
     this.running = null;
     job.fail(new Failure("replaced", "replaced"));
     this.renew();
@@ -121,6 +153,7 @@ export class Desk {
         return;
       }
     }
+    job.asked = performance.now();
     const request: Request = { id: job.id, task: job.task };
     this.worker.postMessage(request);
   }
@@ -144,6 +177,7 @@ export class Desk {
     switch (reply.is) {
       case "progress":
         job.best = reply.best ?? job.best;
+        job.seconds = reply.seconds;
         listener.progress?.(reply.best, reply.bound, reply.seconds);
         return;
       case "planned":

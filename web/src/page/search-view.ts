@@ -5,6 +5,8 @@ import { bytes, duration } from "../../../src/report/app/src/format";
 const WIDTH = 220;
 const HEIGHT = 34;
 
+export type Tone = "" | "bad" | "fits" | "misfit" | "open";
+
 interface Moment {
   seconds: number;
   best: number | null;
@@ -33,12 +35,12 @@ export class SearchView {
       "Stop, keep the best plan",
     ) as HTMLButtonElement;
     this.root = h("div", { class: "search-view" }, this.text, this.picture, this.stop, this.status);
-    this.picture.style.visibility = "hidden";
+    this.picture.toggleAttribute("hidden", true);
   }
   /** What is being done, in words. */
   begin(what: string): void {
     this.moments = [];
-    this.picture.style.visibility = "hidden";
+    this.picture.toggleAttribute("hidden", true);
     this.picture.replaceChildren();
     clearTimeout(this.shown);
     this.text.classList.add("busy");
@@ -48,20 +50,25 @@ export class SearchView {
       this.stop.hidden = false;
     }, 150);
   }
-  progress(what: string, best: number | null, bound: number, seconds: number): void {
-    this.moments.push({ seconds, best, bound });
-    const found = best === null ? "no plan yet" : `best so far ${bytes(best)}`;
-    this.text.textContent = `${what} for ${duration(seconds)}: ${found}, at least ${bytes(bound)}`;
+  /** Of a search that says nothing but its time. */
+  wait(what: string, seconds: number): void {
+    this.text.textContent = `${what} for ${duration(seconds)}`;
+  }
+  progress(what: string, moment: Moment, amount: (value: number) => string = bytes): void {
+    this.moments.push(moment);
+    const { best, bound, seconds } = moment;
+    const found = best === null ? "no plan yet" : `best so far ${amount(best)}`;
+    this.text.textContent = `${what} for ${duration(seconds)}: ${found}, at least ${amount(bound)}`;
     this.draw();
   }
-  end(text: string, tone: "" | "bad" = ""): void {
+  /** What came of it, `tone`: a fault, or whether it fits; and what is less important. */
+  end(text: string, tone: Tone = "", note = ""): void {
     clearTimeout(this.shown);
     this.stop.hidden = true;
-    this.text.classList.remove("busy");
-    this.text.classList.toggle("bad", tone === "bad");
-    this.text.textContent = text;
+    this.text.className = `search-text ${tone}`;
+    this.text.replaceChildren(text, note ? h("small", {}, ` ${note}`) : "");
     this.status.textContent = text;
-    this.picture.style.visibility = "hidden";
+    this.picture.toggleAttribute("hidden", true);
   }
   private draw(): void {
     const { moments } = this;
@@ -84,6 +91,6 @@ export class SearchView {
       svg("path", { class: "best", d: path(({ best }) => best) }),
       svg("path", { class: "bound", d: path(({ bound }) => bound) }),
     );
-    this.picture.style.visibility = high > low ? "visible" : "hidden";
+    this.picture.toggleAttribute("hidden", high <= low);
   }
 }

@@ -1,18 +1,41 @@
 // What the page asks the planner for, as options, as a command line, and as a part of a link.
+import a100 from "../../../examples/devices/a100.json";
+import cortexM7 from "../../../examples/devices/cortex-m7.json";
+import esp32 from "../../../examples/boards/esp32.json";
+import imxrt1170 from "../../../examples/boards/imxrt1170.json";
 import type { Options } from "../planner";
 
 export type Kind = "graph" | "table" | "snapshot" | "diff";
+
+/** One of several memories, as it is typed. */
+export interface MemoryRow {
+  name: string;
+  /** "512KiB"; empty: as large as necessary. */
+  size: string;
+  /** "8GB/s", or "read:200MB/s,write:1MB/s"; empty: accesses cost nothing. */
+  speed: string;
+}
 
 export interface Settings {
   /** Bytes; null: as few as possible. */
   memory: number | null;
   /** What to do with what does not fit. */
   overflow: "explain" | "spill" | "recompute";
-  order: string;
+  /** Several memories; empty: one, of `memory` bytes. */
+  board: MemoryRow[];
+  /** Between several memories. */
+  moves: "stay" | "copy" | "prefetch";
+  /** Names of memories separated by commas; empty: any for activations, and weights are no part of
+   * the plan. */
+  activations_in: string;
+  weights_in: string;
+  /** A key of DEVICES; empty: none. */
+  device: string;
+  order: NonNullable<Options["order"]>;
   in_place: boolean;
   fuse: boolean;
   eight_bit: boolean;
-  count: string;
+  count: NonNullable<Options["count"]>;
   alignment: string;
   /** Sizes of the dimensions that the model leaves open. */
   dim: Record<string, string>;
@@ -23,6 +46,11 @@ export interface Settings {
 export const DEFAULTS: Settings = {
   memory: null,
   overflow: "explain",
+  board: [],
+  moves: "stay",
+  activations_in: "",
+  weights_in: "",
+  device: "",
   order: "auto",
   in_place: false,
   fuse: false,
@@ -33,7 +61,7 @@ export const DEFAULTS: Settings = {
   time_limit: 10,
 };
 
-export const ORDERS: [string, string][] = [
+export const ORDERS: [Settings["order"], string][] = [
   ["auto", "least peak"],
   ["program", "as written"],
   ["hoisted-updates", "as written, updates early"],
@@ -41,22 +69,67 @@ export const ORDERS: [string, string][] = [
   ["greedy-backwards", "greedy, backwards"],
   ["beam", "beam search"],
 ];
-export const COUNTS: [string, string][] = [
+export const COUNTS: [Settings["count"], string][] = [
   ["none", "activations"],
   ["inputs", "activations and inputs"],
   ["parameters", "activations and weights"],
   ["all", "activations, inputs and weights"],
 ];
 
+const rowsOf = ({ memories }: typeof esp32): MemoryRow[] =>
+  memories.map(({ name, capacity, read, write }) => ({
+    name,
+    size: capacity,
+    speed: read === write ? read : `read:${read},write:${write}`,
+  }));
+/** Those of examples/boards. */
+export const BOARDS: [string, string, MemoryRow[]][] = [
+  ["esp32", "ESP32 with PSRAM", rowsOf(esp32)],
+  ["imxrt1170", "i.MX RT1170", rowsOf(imxrt1170)],
+];
+/** Those of examples/devices. */
+export const DEVICES: Record<string, { name: string }> = {
+  "cortex-m7": cortexM7,
+  a100,
+};
+
+const written = ({ name, size, speed }: MemoryRow): string => {
+  const tight = (text: string) => text.replace(/\s+/g, "");
+  return name.trim() + (tight(size) && `=${tight(size)}`) + (tight(speed) && `@${tight(speed)}`);
+};
+function parsedRow(text: string): MemoryRow {
+  const [before, speed = ""] = text.split(/@(.*)/s) as [string, string?];
+  const [name, size = ""] = before.split(/=(.*)/s) as [string, string?];
+  return { name, size, speed };
+}
+
+/** Options for several memories: what does not fit in one goes into the next. */
+function boardOptions(settings: Settings): Options {
+  const { board, moves, activations_in, weights_in } = settings;
+  const options: Options = { memory: board.map(written) };
+  if (activations_in) options.activations_in = activations_in;
+  if (weights_in) options.weights_in = weights_in;
+  if (moves === "copy") options.may_move = true;
+  if (moves === "prefetch") options.prefetch = true;
+  return options;
+}
+
 export function optionsOf(settings: Settings, kind: Kind): Options {
   const options: Options = {};
   const { memory, overflow } = settings;
   if (kind === "graph") {
-    if (memory !== null && overflow === "explain") options["capacity"] = memory;
-    if (memory !== null && overflow !== "explain") options["budget"] = memory;
-    if (memory !== null && overflow === "recompute") options["recompute"] = true;
+    const several = settings.board.length > 0;
+    const within = memory !== null && !several && overflow !== "explain";
+    if (several) Object.assign(options, boardOptions(settings));
+    else if (within) options["budget"] = memory;
+    else if (memory !== null) options["capacity"] = memory;
+    const again = within && overflow === "recompute";
+    if (again) options["recompute"] = true;
+    const timed = again || (several && settings.moves === "prefetch");
+    const device = DEVICES[settings.device];
+    if (timed && device) options["device"] = JSON.stringify(device);
     // Within a budget the planner orders for itself, or keeps the order.
-    const free = memory === null || overflow === "explain" || settings.order === "program";
+    const free = !within || settings.order === "program";
     if (settings.order !== "auto" && free) options["order"] = settings.order;
     if (settings.in_place) options["in_place"] = true;
     if (settings.fuse) options["fuse"] = true;
@@ -83,7 +156,13 @@ export function commandOf(options: Options, kind: Kind, file: string): string {
     const flag = `--${name.replaceAll("_", "-")}`;
     for (const each of Array.isArray(value) ? value : [value]) {
       if (each === undefined || each === false) continue;
-      const text = name === "time_limit" ? `${each}s` : String(each);
+      const device = Object.keys(DEVICES).find((key) => JSON.stringify(DEVICES[key]) === each);
+      const text =
+        name === "time_limit"
+          ? `${each}s`
+          : name === "device"
+            ? `examples/devices/${device}.json`
+            : String(each);
       words.push(flag, ...(each === true ? [] : [quoted(text)]));
     }
   }
@@ -98,6 +177,8 @@ export function linkOf(settings: Settings): string {
       for (const [dim, size] of Object.entries(settings.dim)) {
         if (size.trim()) link.append("dim", `${dim}=${size}`);
       }
+    } else if (name === "board") {
+      for (const row of settings.board) link.append("board", written(row));
     } else if (value !== DEFAULTS[name]) {
       link.set(name, String(value ?? "none"));
     }
@@ -108,7 +189,7 @@ export function linkOf(settings: Settings): string {
 /** What a link says; what makes no sense is left at its default. */
 export function settingsFrom(text: string): Settings {
   const link = new URLSearchParams(text);
-  const settings: Settings = { ...DEFAULTS, dim: {} };
+  const settings: Settings = { ...DEFAULTS, dim: {}, board: link.getAll("board").map(parsedRow) };
   const number = (name: "memory" | "time_limit", least: number) => {
     if (link.get(name) === "none") settings[name] = null;
     const value = Number(link.get(name) ?? NaN);
@@ -123,6 +204,10 @@ export function settingsFrom(text: string): Settings {
   const among = <T extends string>(name: string, allowed: readonly T[], otherwise: T): T =>
     allowed.find((each) => each === link.get(name)) ?? otherwise;
   settings.overflow = among("overflow", ["explain", "spill", "recompute"], "explain");
+  settings.moves = among("moves", ["stay", "copy", "prefetch"], "stay");
+  settings.device = among("device", Object.keys(DEVICES), "");
+  settings.activations_in = link.get("activations_in") ?? "";
+  settings.weights_in = link.get("weights_in") ?? "";
   settings.order = among(
     "order",
     ORDERS.map(([name]) => name),
@@ -161,7 +246,7 @@ export function changed(settings: Settings, change: string): Settings | null {
         next.overflow = "recompute";
         break;
       case "order":
-        next.order = value();
+        next.order = value() as Settings["order"];
         break;
       case "in_place":
         next.in_place = true;

@@ -45,6 +45,8 @@ const OF_DOCUMENT: Address = {
 export abstract class Page {
   query = "";
   address = OF_DOCUMENT;
+  /** What save() writes, by its endings and titles; once the page has started. */
+  savable: [string, string][] = [];
   protected tab = "";
   readonly tables = new Map<string, VirtualTable>();
   private readonly panels = new Map<string, { button: HTMLButtonElement; panel: HTMLElement }>();
@@ -147,6 +149,7 @@ export abstract class Page {
   }
   /** Lets go of the document, so that another page can start in its place. */
   stop(): void {
+    this.query = this.search.value; // Typed, and perhaps not applied yet.
     this.keep();
     this.life.abort();
   }
@@ -165,6 +168,8 @@ export abstract class Page {
       }
     });
     const { look, group, files } = this.tools();
+    this.savable = files;
+    const alone = this.address === OF_DOCUMENT;
     return h(
       "div",
       { class: "toolbar", role: "toolbar", "aria-label": "Picture" },
@@ -178,12 +183,12 @@ export abstract class Page {
         button("All", () => this.movable().reset(), "Show all"),
         ...group,
       ),
-      menu("Save", [["", "Save …"], ...files], (kind) => void this.save(kind)),
+      // A page around this one has a menu and a button of its own.
+      alone ? menu("Save", [["", "Save …"], ...files], (kind) => void this.save(kind)) : null,
       h(
         "span",
         { class: "group" },
-        // A page around this one has its own.
-        this.address === OF_DOCUMENT ? button("◐", toggleTheme, "Light or dark") : null,
+        alone ? button("◐", toggleTheme, "Light or dark") : null,
         button("?", () => this.help.showModal(), "Keys and filters"),
       ),
     );
@@ -368,7 +373,7 @@ export abstract class Page {
     if (tab) this.openTab(tab, false);
     this.stateFrom(link);
   }
-  private async save(kind: string): Promise<void> {
+  async save(kind: string): Promise<void> {
     const content = await this.file(kind);
     if (!content) return;
     const stem =

@@ -26,16 +26,22 @@ export function button(text: string, act: () => void, title = ""): HTMLElement {
   );
 }
 
-/** A choice that acts and then shows its first entry again. */
+type Entry = [value: string, title: string];
+const options = (entries: Entry[]) =>
+  entries.map(([value, title]) => h("option", { value }, title));
+
+/** A choice that acts and then shows its first entry again. `groups`: more entries, with titles. */
 export function menu(
   label: string,
-  entries: [string, string][],
+  entries: Entry[],
   act: (value: string) => void,
+  groups: [title: string, entries: Entry[]][] = [],
 ): HTMLElement {
   const list = h(
     "select",
     { "aria-label": label },
-    ...entries.map(([value, title]) => h("option", { value }, title)),
+    ...options(entries),
+    ...groups.map(([title, each]) => h("optgroup", { label: title }, ...options(each))),
   ) as HTMLSelectElement;
   list.addEventListener("change", () => {
     act(list.value);

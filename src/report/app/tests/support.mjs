@@ -9,7 +9,8 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
+import playwright from "playwright-core";
+import { browserOf, faultsOfAccess } from "./browser.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const here = dirname(fileURLToPath(import.meta.url));
@@ -117,18 +118,7 @@ export function realGraph(name) {
   return path && existsSync(path) ? path : null;
 }
 
-let browser = null;
-export async function launch() {
-  browser ??= await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-gpu", "--force-prefers-reduced-motion"],
-  });
-  return browser;
-}
-export async function close() {
-  await browser?.close();
-  browser = null;
-}
+export const { launch, close } = browserOf(playwright);
 
 /** Opens a report from its file. `faults` gathers whatever should not be. The option `init` is a
  * function that the page runs before its own program. */
@@ -184,22 +174,7 @@ export async function linkOnceOn(page, tab) {
 }
 
 /** Serious faults of accessibility, by axe-core. */
-export async function accessibility(page) {
-  // The page's policy lets no other script in; axe goes in as the test's own.
-  await page.evaluate(axe);
-  const result = await page.evaluate(() =>
-    window.axe.run(document, { resultTypes: ["violations"] }),
-  );
-  return result.violations
-    .filter((violation) => ["serious", "critical"].includes(violation.impact))
-    .map(
-      (violation) =>
-        `${violation.id}: ${violation.nodes
-          .map((node) => node.html.slice(0, 120))
-          .slice(0, 3)
-          .join(" | ")}`,
-    );
-}
+export const accessibility = (page) => faultsOfAccess(page, axe);
 
 /** The figures of the top, as exact bytes. */
 export const figures = (page) =>
