@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/wide.h"
+#include "recompute/gaps.h"
 #include "recompute/lost.h"
 #include "recompute/sequence.h"
 #include "schedule/cut.h"
@@ -28,11 +29,14 @@ constexpr int kPriceSteps = 12;
 // Later versions of a storage cost no more than this one.
 constexpr std::size_t kMostLevels = 8;
 
+// Of what must run again with a storage: what it has a part of.
+enum class Pays : char { kNothing, kWrittenOver, kAll };
+
 class Bounder {
  public:
-  // Without `lost` no operator's cost is shared by what must run again with its storages.
-  Bounder(const Model& model, Bytes capacity, const std::vector<Op>& order, bool lost, Work& work,
-          Budget& budget)
+  // `pays`: by storage.
+  Bounder(const Model& model, Bytes capacity, const std::vector<Op>& order,
+          const std::vector<Pays>& pays, Work& work, Budget& budget)
       : model_(model),
         capacity_(capacity),
         order_(order),
@@ -40,7 +44,7 @@ class Bounder {
         budget_(budget),
         precedence_(schedule::MakeInstance(model.num_operators(), 0, Edges(), {})),
         all_lost_(model) {
-    FindLost(lost);
+    FindLost(pays);
     part_of_.assign(model.storages.size(), 0);
     std::vector<schedule::FlowBuffer> buffers;
     for (Storage s = 0; s < model.storages.size(); ++s) {
@@ -105,19 +109,19 @@ class Bounder {
   };
 
   // What must run again with each storage, in every order, because of what has been written over.
-  void FindLost(bool all) {
+  void FindLost(const std::vector<Pays>& pays) {
     all_sizes_.assign(model_.num_operators(), 0);
     lost_.resize(model_.storages.size());
     for (Storage s = 0; s < model_.storages.size(); ++s) {
       const StorageInfo& info = model_.storages[s];
       for (const Op v : info.chain) all_sizes_[v] += Writes(v, s) ? info.size : 0;
-      if (!all || info.given || info.size == 0) continue;
+      if (pays[s] == Pays::kNothing || info.given || info.size == 0) continue;
       for (std::size_t level = 0; level < std::min(info.chain.size(), kMostLevels); ++level) {
-        AddLost(s, static_cast<std::int32_t>(level));
+        AddLost(s, static_cast<std::int32_t>(level), pays[s]);
       }
     }
   }
-  void AddLost(Storage s, std::int32_t level) {
+  void AddLost(Storage s, std::int32_t level, Pays pays) {
     std::vector<Lost>& lost = lost_[s];
     const auto makers = all_lost_.Of(
         s, level, [&](Op u, Op v) { return precedence_.Precedes(u, v); },
@@ -127,7 +131,7 @@ class Bounder {
     for (const LostMaker& maker : makers) {
       const bool known = std::any_of(lost.begin(), lost.end(),
                                      [&](const Lost& other) { return other.maker.op == maker.op; });
-      if (known) continue;
+      if (known || (pays != Pays::kAll && !maker.written_over)) continue;
       lost.push_back({maker, level});
       all_sizes_[maker.op] += model_.storages[s].size;
     }
@@ -485,12 +489,18 @@ CutAnswer CutBound(const Model& model, Bytes capacity, const std::vector<Op>& or
   Work half{part_of_work};
   {
     Budget part(budget, 0.5);
-    Bounder bounder(model, capacity, order, /*lost=*/true, half, part);
+    std::vector<Pays> pays(model.storages.size(), Pays::kWrittenOver);
+    const Gaps gaps(model, order, capacity);
+    for (const Gap& gap : gaps.all()) {
+      if (gap.likely) pays[gap.storage] = Pays::kAll;
+    }
+    Bounder bounder(model, capacity, order, pays, half, part);
     if (bounder.loses_any()) answer = bounder.Run(upper);
   }
   work.left -= part_of_work - half.left;
   if (answer.infeasible || answer.bound >= upper) return answer;
-  const CutAnswer plain = Bounder(model, capacity, order, /*lost=*/false, work, budget).Run(upper);
+  const std::vector<Pays> none(model.storages.size(), Pays::kNothing);
+  const CutAnswer plain = Bounder(model, capacity, order, none, work, budget).Run(upper);
   return {std::max(answer.bound, plain.bound), plain.infeasible};
 }
 

@@ -7,13 +7,15 @@
 #include "base/arithmetic.h"
 #include "base/wide.h"
 #include "memories/choose.h"
-#include "recompute/lost.h"
 
 namespace berth::internal::recompute {
 namespace {
 
 // A gap whose price counts what was written over may begin later, by a step and this part of it.
 constexpr std::uint32_t kPartBefore = 8;
+constexpr int kRoundsOfLost = 12;
+// The relaxation lists every item in all of its sections.
+constexpr std::size_t kMostListed = 20'000'000;
 
 }  // namespace
 
@@ -40,7 +42,7 @@ Gaps::Gaps(const Model& model, const std::vector<Op>& order, Bytes capacity)
       hold(s, use.step + 1, to);
       return;
     }
-    gaps_.push_back({s, use.step, to, use.leaves, use.step, 0});
+    gaps_.push_back({s, use.step, to, use.leaves, use.step});
   };
   for (std::uint32_t step = 0; step < steps_; ++step) {
     for (const Touch& touch : model.TouchesOf(order[step])) {
@@ -84,38 +86,41 @@ std::vector<std::size_t> Gaps::FullSteps() const {
 }
 
 // An operator's cost is shared by the storages whose gaps may have to be dropped, by size: all that one
-// execution can bring back. One execution brings a storage back for one of its gaps, but what was
-// written over may serve several. With a link each gap that is dropped pays at most the copy back of
-// some version, its part of the copy out, which serves all gaps of that version and of later ones, and
-// the operators that make the later version of it.
+// execution can bring back. One execution brings a storage back for one of its gaps, but what was lost
+// may serve several. With a link each gap that is dropped pays at most the copy back of some version,
+// its part of the copy out, which serves all gaps of that version and of later ones, and the operators
+// that make the later version of it.
+//
+// Any gap may do without its part of what was lost, which leaves more for others. Of what has no use any
+// more only those have a part that a greedy choice drops.
 void Gaps::SetPrices(const Model& model, const std::vector<Op>& order) {
   const std::vector<std::size_t> full = FullSteps();
-  // By storage, the gaps that may have to be dropped by version.
-  std::vector<std::vector<std::int64_t>> needed(model.storages.size());
-  std::vector<std::vector<Op>> lost(gaps_.size());
   const LostMakers all_lost(model);
   std::vector<std::uint32_t> step_of(order.size());
   for (std::uint32_t step = 0; step < order.size(); ++step) step_of[order[step]] = step;
+  // By storage, the gaps that may have to be dropped by version.
+  std::vector<std::vector<std::int64_t>> needed(model.storages.size());
+  std::vector<std::vector<LostMaker>> lost(gaps_.size());
   std::vector<Wide> shares(model.num_operators(), 0);
+  std::size_t listed = 0;
   for (std::size_t g = 0; g < gaps_.size(); ++g) {
-    Gap& gap = gaps_[g];
+    const Gap& gap = gaps_[g];
     const auto first = std::upper_bound(full.begin(), full.end(), gap.from);
     if (first == full.end() || *first >= gap.to) continue;
     std::vector<std::int64_t>& counts = needed[gap.storage];
     const auto version = static_cast<std::size_t>(gap.version);
     if (counts.size() <= version) counts.resize(version + 1, 0);
     ++counts[version];
+    listed += gap.to - gap.from;
     const std::uint32_t latest = gap.from + 1 + (gap.to - gap.from) / kPartBefore;
-    const auto makers = all_lost.Of(
+    lost[g] = all_lost.Of(
         gap.storage, gap.version, [&](Op u, Op v) { return step_of[u] < step_of[v]; },
         [&](const std::vector<Op>& after) {
           return std::all_of(after.begin(), after.end(),
                              [&](Op v) { return step_of[v] <= latest; });
         });
-    for (const LostMaker& maker : makers) {
-      lost[g].push_back(maker.op);
-      shares[maker.op] += size_[g];
-      for (const Op v : maker.after) gap.lost = std::max(gap.lost, step_of[v]);
+    for (const LostMaker& maker : lost[g]) {
+      if (maker.written_over) shares[maker.op] += size_[g];
     }
   }
   for (Storage s = 0; s < model.storages.size(); ++s) {
@@ -123,21 +128,62 @@ void Gaps::SetPrices(const Model& model, const std::vector<Op>& order) {
     if (info.given) continue;
     for (std::size_t k = 0; k < needed[s].size(); ++k) shares[info.chain[k]] += info.size;
   }
+  std::vector<char> pays(gaps_.size(), 0);
+  const auto pay = [&](std::size_t g) {
+    for (const LostMaker& maker : lost[g]) {
+      if (!maker.written_over) shares[maker.op] += size_[g];
+    }
+  };
+  for (int round = 0; round < (listed <= kMostListed ? kRoundsOfLost : 0); ++round) {
+    const std::vector<char> kept = ChooseGreedily(PricesWith(model, needed, lost, pays, shares));
+    for (std::size_t g = 0; g < gaps_.size(); ++g) {
+      if (kept[g] != 0 || pays[g] != 0) continue;
+      pays[g] = 1;
+      pay(g);
+    }
+  }
+  const std::vector<std::int64_t> prices = PricesWith(model, needed, lost, pays, shares);
+  const std::vector<char> all(gaps_.size(), 1);
+  for (std::size_t g = 0; g < gaps_.size(); ++g) {
+    if (pays[g] != 0) continue;
+    pay(g);
+  }
+  const std::vector<std::int64_t> guesses = PricesWith(model, needed, lost, all, shares);
+  for (std::size_t g = 0; g < gaps_.size(); ++g) {
+    gaps_[g].price = prices[g];
+    gaps_[g].guess = guesses[g];
+    gaps_[g].likely = pays[g] != 0;
+    for (const LostMaker& maker : lost[g]) {
+      if (pays[g] == 0 && !maker.written_over) continue;
+      for (const Op v : maker.after) gaps_[g].lost = std::max(gaps_[g].lost, step_of[v]);
+    }
+  }
+}
+
+std::vector<std::int64_t> Gaps::PricesWith(const Model& model,
+                                           const std::vector<std::vector<std::int64_t>>& needed,
+                                           const std::vector<std::vector<LostMaker>>& lost,
+                                           const std::vector<char>& pays,
+                                           const std::vector<Wide>& shares) const {
+  std::vector<std::int64_t> prices(gaps_.size(), 0);
   // Of the storage of the gaps at hand: they come by storage.
   std::vector<std::int64_t> price;
   std::optional<Storage> current;
   for (std::size_t g = 0; g < gaps_.size(); ++g) {
-    Gap& gap = gaps_[g];
+    const Gap& gap = gaps_[g];
     if (gap.storage != current) {
       current = gap.storage;
       price = PricesOf(model, gap.storage, needed[gap.storage], shares);
     }
     const auto version = static_cast<std::size_t>(gap.version);
-    if (!price.empty()) gap.price = price[std::min(version, price.size() - 1)];
-    for (const Op u : lost[g]) {
-      gap.price += static_cast<std::int64_t>(Wide{model.cost[u]} * size_[g] / shares[u]);
+    if (!price.empty()) prices[g] = price[std::min(version, price.size() - 1)];
+    for (const LostMaker& maker : lost[g]) {
+      if (pays[g] == 0 && !maker.written_over) continue;
+      prices[g] +=
+          static_cast<std::int64_t>(Wide{model.cost[maker.op]} * size_[g] / shares[maker.op]);
     }
   }
+  return prices;
 }
 
 // By version: the least that a dropped gap of `s` costs. `counts`: gaps by version.
@@ -214,10 +260,8 @@ Gaps::Answer Gaps::Choose(const std::vector<std::int64_t>& prices, std::int64_t 
   Answer answer;
   answer.kept.assign(gaps_.size(), 1);
   if (selection.items.empty()) return answer;
-  // The relaxation lists every item in all of its sections.
-  constexpr std::size_t kMostListed = 20'000'000;
   if (listed > kMostListed) {
-    answer.kept = ChooseGreedily(prices, budget);
+    answer.kept = ChooseGreedily(prices, &budget);
     return answer;
   }
   Budget part(budget, 1.0);
@@ -233,7 +277,7 @@ Gaps::Answer Gaps::Choose(const std::vector<std::int64_t>& prices, std::int64_t 
       unit;
   answer.bound = static_cast<std::int64_t>(std::max<Wide>(at_prices, 0));
   if (!chosen.choice) {
-    answer.kept = ChooseGreedily(prices, budget);
+    answer.kept = ChooseGreedily(prices, &budget);
   } else {
     for (std::size_t i = 0; i < gap_of.size(); ++i) {
       answer.kept[gap_of[i]] = (*chosen.choice)[i] != memories::kOut ? 1 : 0;
@@ -243,7 +287,7 @@ Gaps::Answer Gaps::Choose(const std::vector<std::int64_t>& prices, std::int64_t 
 }
 
 std::vector<char> Gaps::ChooseGreedily(const std::vector<std::int64_t>& prices,
-                                       Budget& budget) const {
+                                       const Budget* budget) const {
   std::vector<std::size_t> order(gaps_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto worth = [&](std::size_t g) {
@@ -257,7 +301,7 @@ std::vector<char> Gaps::ChooseGreedily(const std::vector<std::int64_t>& prices,
   std::size_t looked = 0;
   for (const std::size_t g : order) {
     constexpr std::size_t kGapsPerLook = 64;
-    if (++looked % kGapsPerLook == 0 && budget.TimeIsUp()) break;
+    if (++looked % kGapsPerLook == 0 && budget != nullptr && budget->TimeIsUp()) break;
     const auto first = left.begin() + static_cast<std::ptrdiff_t>(gaps_[g].from) + 1;
     const auto last = left.begin() + static_cast<std::ptrdiff_t>(gaps_[g].to);
     if (std::any_of(first, last, [&](Bytes bytes) { return bytes < size_[g]; })) continue;

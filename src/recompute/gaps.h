@@ -17,6 +17,7 @@
 #include "base/wide.h"
 #include "berth/budget.h"
 #include "memories/choose.h"
+#include "recompute/lost.h"
 #include "recompute/model.h"
 
 namespace berth::internal::recompute {
@@ -28,6 +29,8 @@ struct Gap {
   std::int32_t version = 0;  // Needed at `to`.
   // From this step on, at least `from`, what makes it again needs versions that were written over.
   std::uint32_t lost = 0;
+  std::int64_t guess = 0;  // The same if every gap pays for what was lost: no bound.
+  bool likely = false;     // A greedy choice drops it.
   std::int64_t price = 0;  // At least this is paid if it is dropped after `lost`.
 };
 
@@ -50,13 +53,21 @@ class Gaps {
   [[nodiscard]] Answer Choose(const std::vector<std::int64_t>& prices, std::int64_t nodes,
                               Budget& budget) const;
   // The same in no time and without a bound: what is dear for its bytes and steps stays.
+  // Ends early, with the rest dropped, once the time of `budget` is up.
   [[nodiscard]] std::vector<char> ChooseGreedily(const std::vector<std::int64_t>& prices,
-                                                 Budget& budget) const;
+                                                 const Budget* budget = nullptr) const;
 
  private:
   // The steps at which not everything fits.
   [[nodiscard]] std::vector<std::size_t> FullSteps() const;
   void SetPrices(const Model& model, const std::vector<Op>& order);
+  // By gap: what each pays for making its version, and its part of what was `lost`; of what has
+  // no use any more only if it `pays`.
+  // `needed`: by storage, its gaps by version. `shares`: by operator, the bytes that share its cost.
+  [[nodiscard]] std::vector<std::int64_t> PricesWith(
+      const Model& model, const std::vector<std::vector<std::int64_t>>& needed,
+      const std::vector<std::vector<LostMaker>>& lost, const std::vector<char>& pays,
+      const std::vector<Wide>& shares) const;
   [[nodiscard]] static std::vector<std::int64_t> PricesOf(const Model& model, Storage s,
                                                           const std::vector<std::int64_t>& counts,
                                                           const std::vector<Wide>& shares);

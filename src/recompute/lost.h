@@ -22,6 +22,7 @@ inline constexpr Op kNoOp = std::numeric_limits<Op>::max();
 struct LostMaker {
   Op op = 0;
   std::vector<Op> after;
+  bool written_over = false;  // Whatever was kept: it cannot do without.
 };
 
 class LostMakers {
@@ -49,6 +50,7 @@ class LostMakers {
     std::int32_t version = 0;
     Op by = kNoOp;
     std::vector<Op> after;
+    bool written_over = true;
   };
   [[nodiscard]] static bool Lists(const std::vector<LostMaker>& makers, Op v);
   [[nodiscard]] bool InChain(Storage s, std::int32_t version, Op v) const;
@@ -65,7 +67,7 @@ std::vector<LostMaker> LostMakers::Of(Storage s, std::int32_t version, Precedes 
                                       May may) const {
   std::vector<LostMaker> makers;
   if (model_.linked || version > model_.storages[s].again) return makers;
-  std::vector<Made> made = {{s, version, kNoOp, {}}};
+  std::vector<Made> made = {{s, version, kNoOp, {}, true}};
   for (std::size_t i = 0; i < made.size() && makers.size() < kMost; ++i) {
     const Made now = made[i];
     const auto& chain = model_.storages[now.storage].chain;
@@ -74,7 +76,7 @@ std::vector<LostMaker> LostMakers::Of(Storage s, std::int32_t version, Precedes 
         const StorageInfo& info = model_.storages[touch.storage];
         if (touch.storage == now.storage || touch.storage == s || touch.only_first) continue;
         if (info.given || touch.finds < 0 || touch.finds > info.again) continue;
-        Made next = {touch.storage, touch.finds, kNoOp, now.after};
+        Made next = {touch.storage, touch.finds, kNoOp, now.after, now.written_over};
         if (touch.finds < info.last) {  // Written over.
           next.by = info.chain[static_cast<std::size_t>(touch.finds) + 1];
           if (now.by != kNoOp && !precedes(next.by, now.by)) continue;
@@ -83,6 +85,7 @@ std::vector<LostMaker> LostMakers::Of(Storage s, std::int32_t version, Precedes 
           const bool counts = owner_[touch.storage] == now.storage && !info.result &&
                               info.size >= model_.storages[s].size;
           if (now.by != kNoOp || !counts) continue;
+          next.written_over = false;
           const std::vector<Op>& users = users_[touch.storage];
           next.after.insert(next.after.end(), users.begin(), users.end());
         }
@@ -91,7 +94,7 @@ std::vector<LostMaker> LostMakers::Of(Storage s, std::int32_t version, Precedes 
         for (std::int32_t j = 0; j <= touch.finds; ++j) {
           const Op maker = info.chain[static_cast<std::size_t>(j)];
           if (Lists(makers, maker) || InChain(s, version, maker)) continue;
-          makers.push_back({maker, next.after});
+          makers.push_back({maker, next.after, next.written_over});
           any = true;
         }
         if (any) made.push_back(std::move(next));

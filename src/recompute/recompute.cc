@@ -510,8 +510,11 @@ class Planner {
       return;
     }
     std::vector<std::int64_t> least;
-    for (const Gap& gap : gaps.all()) least.push_back(gap.price);
-    std::vector<std::int64_t> prices = least;
+    std::vector<std::int64_t> prices;
+    for (const Gap& gap : gaps.all()) {
+      least.push_back(gap.guess);
+      prices.push_back(proves ? gap.price : gap.guess);
+    }
     int stale = 0;
     for (int round = 0; round < kMostRounds && stale < kMostStale; ++round) {
       if (Ended() && round > 0) return;
@@ -522,7 +525,7 @@ class Planner {
         if (proves && round == 0) Prove(chosen.bound);
         kept = std::move(chosen.kept);
       } else {
-        kept = gaps.ChooseGreedily(prices, *search_);
+        kept = gaps.ChooseGreedily(prices, search_);
       }
       std::optional<Realised> realised = Realise(searched(), order, gaps, kept, *search_);
       if (!realised) return;

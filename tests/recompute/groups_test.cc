@@ -95,40 +95,84 @@ TEST(Groups, SequencesOfGroupsAreSequencesOfOperators) {
   EXPECT_GT(ordered, Seeds(3000) / 100);
 }
 
-// x = make();  y = copy(x);  relu(x);  z = big();  c = use(z);  a = use(y, c);  b = use(x, a):  beside z
-// there is room for one of x and y. Bringing both back would take make(), copy() and relu() again.
-Graph WrittenOver() {
-  Graph graph;
-  const auto tensor = [&](std::string name, Bytes bytes) {
+class Builder {
+ public:
+  TensorIndex Tensor(std::string name, Bytes bytes) {
     graph.tensors.push_back({std::move(name), bytes});
     return graph.tensors.size() - 1;
-  };
-  const auto run = [&](std::string name, std::vector<TensorIndex> inputs,
-                       std::vector<TensorIndex> outputs, std::int64_t cost) -> Operator& {
+  }
+  Operator& Run(std::string name, std::vector<TensorIndex> inputs, std::vector<TensorIndex> outputs,
+                std::int64_t cost) {
     Operator& op = graph.operators.emplace_back();
     op.name = std::move(name);
     op.inputs = std::move(inputs);
     op.outputs = std::move(outputs);
     op.cost = cost;
     return op;
-  };
-  const TensorIndex x = tensor("x", 8);
-  const TensorIndex y = tensor("y", 8);
-  const TensorIndex z = tensor("z", 12);
-  const TensorIndex c = tensor("c", 1);
-  const TensorIndex a = tensor("a", 1);
-  const TensorIndex b = tensor("b", 1);
-  run("make", {}, {x}, 100);
-  run("copy", {x}, {y}, 10);
-  Operator& relu = run("relu", {x}, {}, 1);
+  }
+
+  Graph graph;
+};
+
+// x = make();  y = copy(x);  relu(x);  z = big();  c = use(z);  a = use(y, c);  b = use(x, a):  beside z
+// there is room for one of x and y. Bringing both back would take make(), copy() and relu() again.
+Graph WrittenOver() {
+  Builder builder;
+  const TensorIndex x = builder.Tensor("x", 8);
+  const TensorIndex y = builder.Tensor("y", 8);
+  const TensorIndex z = builder.Tensor("z", 12);
+  const TensorIndex c = builder.Tensor("c", 1);
+  const TensorIndex a = builder.Tensor("a", 1);
+  const TensorIndex b = builder.Tensor("b", 1);
+  builder.Run("make", {}, {x}, 100);
+  builder.Run("copy", {x}, {y}, 10);
+  Operator& relu = builder.Run("relu", {x}, {}, 1);
   relu.mutates = {x};
   relu.after = {1};
-  run("big", {}, {z}, 5000).after = {2};
-  run("use_z", {z}, {c}, 5000);
-  run("use_y", {y, c}, {a}, 5000);
-  run("use_x", {x, a}, {b}, 5000);
-  graph.tensors[b].output = true;
-  return graph;
+  builder.Run("big", {}, {z}, 5000).after = {2};
+  builder.Run("use_z", {z}, {c}, 5000);
+  builder.Run("use_y", {y, c}, {a}, 5000);
+  builder.Run("use_x", {x, a}, {b}, 5000);
+  builder.graph.tensors[b].output = true;
+  return std::move(builder.graph);
+}
+
+// t = multiply();  s = gelu(t);  z = big();  c = use(z);  a = use(s, c):  beside z there is no room for s,
+// nor for t instead.
+TEST(Groups, WhatHasNoUseAnyMoreCostsItsMakerInBothBounds) {
+  Builder builder;
+  const TensorIndex t = builder.Tensor("t", 8);
+  const TensorIndex s = builder.Tensor("s", 8);
+  const TensorIndex z = builder.Tensor("z", 12);
+  const TensorIndex c = builder.Tensor("c", 1);
+  const TensorIndex a = builder.Tensor("a", 1);
+  builder.Run("multiply", {}, {t}, 100);
+  builder.Run("gelu", {t}, {s}, 10);
+  builder.Run("big", {}, {z}, 5000).after = {1};
+  builder.Run("use_z", {z}, {c}, 5000);
+  builder.Run("use_s", {s, c}, {a}, 5000);
+  builder.graph.tensors[a].output = true;
+  for (const Bytes size : {8, 7}) {  // Of t: if it is smaller than s, there is room for it.
+    SCOPED_TRACE(size);
+    builder.graph.tensors[t].bytes = size;
+    ASSERT_TRUE(Validate(builder.graph).has_value());
+    const room::Model model = room::Compile(builder.graph, {});
+    const std::vector<room::Op> order = OpsOf(ProgramOrder(builder.graph));
+    const Bytes capacity = 20;
+    const std::int64_t least = size == 8 ? 110 : 10;
+    Budget budget;
+    const auto best = room::SearchExactly(model, capacity, &order, 1'000'000, budget);
+    ASSERT_TRUE(best.sequence.has_value());
+    EXPECT_EQ(best.cost, least);
+    const room::Gaps gaps(model, order, capacity);
+    std::vector<std::int64_t> prices;
+    for (const room::Gap& gap : gaps.all()) prices.push_back(gap.price);
+    EXPECT_EQ(gaps.Choose(prices, 1000, budget).bound, least);
+    room::Work work{kPlenty};
+    const auto cuts = room::CutBound(model, capacity, order, 1'000'000, work, budget);
+    // An eighth of s does not fit. Half of multiply() counts for t.
+    EXPECT_EQ(cuts.bound, size == 8 ? 8 : 2);
+  }
 }
 
 TEST(Groups, WhatWasWrittenOverCostsItsMakerInBothBounds) {
