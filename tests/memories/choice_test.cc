@@ -108,7 +108,7 @@ TEST(Prices, ProveThatNothingFits) {
   Budget budget;
   relaxation.Solve(0, budget);
   EXPECT_GE(relaxation.Exact(-1).bound, relaxation.Exact(-1).scale * 9000);
-  for (const std::size_t must : {0, 1}) relaxation.Allow(must, 2);
+  for (const std::size_t must : {std::size_t{0}, std::size_t{1}}) relaxation.Allow(must, 2);
   relaxation.Solve(0, budget);
   for (const std::int64_t least : {8000, 100, 0}) {
     const Prices prices = relaxation.Exact(least);
