@@ -125,9 +125,7 @@ class Bounder {
     std::vector<Lost>& lost = lost_[s];
     const auto makers = all_lost_.Of(
         s, level, [&](Op u, Op v) { return precedence_.Precedes(u, v); },
-        [&](const std::vector<Op>& after) {
-          return std::none_of(after.begin(), after.end(), [&](Op u) { return IsOver(s, u); });
-        });
+        [&](Op u) { return !IsOver(s, u); });
     for (const LostMaker& maker : makers) {
       const bool known = std::any_of(lost.begin(), lost.end(),
                                      [&](const Lost& other) { return other.maker.op == maker.op; });
@@ -222,18 +220,21 @@ class Bounder {
   }
 
   // By part: what it costs to have it again after `v`.
-  [[nodiscard]] std::vector<std::int64_t> CostsAt(Op v) const {
-    std::vector<std::int64_t> costs(parts_.size());
+  [[nodiscard]] const std::vector<std::int64_t>& CostsAt(Op v) {
+    if (costs_at_ == v) return costs_;
+    costs_at_ = v;
+    costs_.resize(parts_.size());
     for (std::size_t p = 0; p < parts_.size(); ++p) {
-      costs[p] = parts_[p].cost;
-      if (costs[p] == kMustStay) continue;
+      costs_[p] = parts_[p].cost;
+      if (costs_[p] == kMustStay) continue;
       for (const Extra& extra : extras_[p]) {
         const bool over = std::all_of(extra.after.begin(), extra.after.end(),
                                       [&](Op u) { return precedence_.Precedes(u, v); });
-        if (over) costs[p] += extra.cost;
+        if (over) costs_[p] += extra.cost;
+        work_.left -= static_cast<std::int64_t>(extra.after.size());
       }
     }
-    return costs;
+    return costs_;
   }
 
   // When each storage is live in the known order, and the steps at which not all of them fit, those
@@ -299,12 +300,12 @@ class Bounder {
     double price = 0;
     double value = 0;
   };
-  [[nodiscard]] Guess GuessAt(std::size_t step) const {
+  [[nodiscard]] Guess GuessAt(std::size_t step) {
     const Op v = order_[step];
     double excess = -static_cast<double>(capacity_ - model_.NeedOf(v));
     std::vector<std::pair<double, std::size_t>> ratios;
     const std::vector<char> touched = TouchedBy(v);
-    const std::vector<std::int64_t> costs = CostsAt(v);
+    const std::vector<std::int64_t>& costs = CostsAt(v);
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       const Part& part = parts_[p];
       const auto live = [&](std::size_t q) {
@@ -383,7 +384,7 @@ class Bounder {
     price = std::min(price, most);
     Bytes touched = 0;
     const std::vector<char> is_touched = TouchedBy(v);
-    const std::vector<std::int64_t> costs = CostsAt(v);
+    const std::vector<std::int64_t>& costs = CostsAt(v);
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       const Part& part = parts_[p];
       const double rent = price * static_cast<double>(model_.storages[part.storage].size);
@@ -470,11 +471,13 @@ class Bounder {
   std::vector<std::size_t> part_of_;  // By storage: its first part, if it has bytes.
   const schedule::Precedence precedence_;
   const LostMakers all_lost_;
-  std::vector<char> counts_;        // By storage: for some operator.
-  std::vector<std::size_t> first_;  // By part: live in the known order from here,
-  std::vector<std::size_t> last_;   // through here.
-  std::vector<std::size_t> steps_;  // Of the known order that are looked at.
-  double factor_ = 1;               // An integer.
+  std::vector<std::int64_t> costs_;  // By part: what CostsAt() found for
+  Op costs_at_ = kNoOp;              // this operator.
+  std::vector<char> counts_;         // By storage: for some operator.
+  std::vector<std::size_t> first_;   // By part: live in the known order from here,
+  std::vector<std::size_t> last_;    // through here.
+  std::vector<std::size_t> steps_;   // Of the known order that are looked at.
+  double factor_ = 1;                // An integer.
   std::int64_t best_ = 0;
   Op best_operator_ = 0;
 };

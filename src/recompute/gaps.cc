@@ -115,10 +115,7 @@ void Gaps::SetPrices(const Model& model, const std::vector<Op>& order) {
     const std::uint32_t latest = gap.from + 1 + (gap.to - gap.from) / kPartBefore;
     lost[g] = all_lost.Of(
         gap.storage, gap.version, [&](Op u, Op v) { return step_of[u] < step_of[v]; },
-        [&](const std::vector<Op>& after) {
-          return std::all_of(after.begin(), after.end(),
-                             [&](Op v) { return step_of[v] <= latest; });
-        });
+        [&](Op v) { return step_of[v] <= latest; });
     for (const LostMaker& maker : lost[g]) {
       if (maker.written_over) shares[maker.op] += size_[g];
     }

@@ -8,6 +8,7 @@
 #ifndef BERTH_RECOMPUTE_LOST_H_
 #define BERTH_RECOMPUTE_LOST_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -34,15 +35,17 @@ class LostMakers {
   // Operators that run again if `version` of `s` is to be in memory later, and neither `s` nor as many
   // bytes of what it is made from are in memory at some moment after certain operators have first run;
   // besides the chain of `s`. Each is listed once. `precedes(u, v)` tells whether `u` always first runs
-  // before `v`, and `may(after)` whether those can have run by then. Several storages may list one
+  // before `v`, and `may(u)` whether `u` can have run by then. Several storages may list one
   // operator, and one storage may list it for several moments: one execution may serve them all. With a
-  // link there are none, as everything can be copied. At most 64, and the nearest first.
+  // link there are none, as everything can be copied. At most 32, the nearest first, of storages with at most
+  // 32 users.
   template <typename Precedes, typename May>
   [[nodiscard]] std::vector<LostMaker> Of(Storage s, std::int32_t version, Precedes precedes,
                                           May may) const;
 
  private:
-  static constexpr std::size_t kMost = 64;
+  static constexpr std::size_t kMost = 32;
+  static constexpr std::size_t kMostUsers = 32;
   // A storage that is made again for `s`: after the moment, or (`by` is an operator) after `by`, which
   // wrote over it, at any time.
   struct Made {
@@ -76,7 +79,7 @@ std::vector<LostMaker> LostMakers::Of(Storage s, std::int32_t version, Precedes 
         const StorageInfo& info = model_.storages[touch.storage];
         if (touch.storage == now.storage || touch.storage == s || touch.only_first) continue;
         if (info.given || touch.finds < 0 || touch.finds > info.again) continue;
-        Made next = {touch.storage, touch.finds, kNoOp, now.after, now.written_over};
+        Made next = {touch.storage, touch.finds, kNoOp, {}, now.written_over};
         if (touch.finds < info.last) {  // Written over.
           next.by = info.chain[static_cast<std::size_t>(touch.finds) + 1];
           if (now.by != kNoOp && !precedes(next.by, now.by)) continue;
@@ -84,12 +87,12 @@ std::vector<LostMaker> LostMakers::Of(Storage s, std::int32_t version, Precedes 
         } else {  // Without a use.
           const bool counts = owner_[touch.storage] == now.storage && !info.result &&
                               info.size >= model_.storages[s].size;
-          if (now.by != kNoOp || !counts) continue;
+          if (now.by != kNoOp || !counts || users_[touch.storage].size() > kMostUsers) continue;
           next.written_over = false;
-          const std::vector<Op>& users = users_[touch.storage];
-          next.after.insert(next.after.end(), users.begin(), users.end());
+          next.after = users_[touch.storage];
         }
-        if (!may(next.after)) continue;
+        if (!std::all_of(next.after.begin(), next.after.end(), may)) continue;
+        next.after.insert(next.after.end(), now.after.begin(), now.after.end());
         bool any = false;
         for (std::int32_t j = 0; j <= touch.finds; ++j) {
           const Op maker = info.chain[static_cast<std::size_t>(j)];

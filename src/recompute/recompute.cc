@@ -432,11 +432,12 @@ class Planner {
   }
 
   void SearchOrders(const std::vector<std::vector<Op>>& orders, Bytes capacity) {
-    for (const std::vector<Op>& order : orders) {
+    // The last one first: it is the one of the least peak, if there are several.
+    for (auto order = orders.rbegin(); order != orders.rend(); ++order) {
       if (Ended() || IsEnough()) break;
-      SearchOrder(order, capacity);
+      SearchOrder(*order, capacity);
       if (infeasible_) return;
-      if (options_.rules.evict && !IsEnough()) EvictFrom(order, capacity);
+      if (options_.rules.evict && !IsEnough()) EvictFrom(*order, capacity);
     }
     if (IsEnough() || !options_.rules.exchange) return;
     const std::optional<Found>& best = groups_ != nullptr ? best_grouped_ : best_;
@@ -513,7 +514,7 @@ class Planner {
     std::vector<std::int64_t> prices;
     for (const Gap& gap : gaps.all()) {
       least.push_back(gap.guess);
-      prices.push_back(proves ? gap.price : gap.guess);
+      prices.push_back(gap.price);
     }
     int stale = 0;
     for (int round = 0; round < kMostRounds && stale < kMostStale; ++round) {
@@ -542,8 +543,9 @@ class Planner {
         std::int64_t price = prices[g];
         if (kept[g] == 0) {
           price = std::max(least[g], realised->paid[g]);
-        } else if (price > least[g]) {
+        } else {
           price -= (price - least[g]) / 8;  // It may have become cheaper.
+          price = std::max(least[g], price);
         }
         changed = changed || price != prices[g];
         prices[g] = price;
