@@ -124,9 +124,9 @@ TEST(RecomputeOracle, BoundsHoldAndHeuristicsAreNearIt) {
       tight_cut += cuts.bound == cost ? 1 : 0;
     }
   }
-  EXPECT_GT(of_order, 100);
+  EXPECT_GT(of_order, static_cast<int>(Seeds(1500) / 15));
   EXPECT_GT(4 * tight_of_order, 3 * of_order);
-  EXPECT_GT(cut, 100);
+  EXPECT_GT(cut, static_cast<int>(Seeds(1500) / 15));
   EXPECT_GT(2 * tight_cut, cut);
   EXPECT_GT(4 * found, 3 * of_order);
 }
