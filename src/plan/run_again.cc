@@ -24,6 +24,7 @@ std::vector<RunsAgain> OperatorsRunAgain(const Graph& graph, const MemoryPlan& p
     repeat.cost += costs[v];
   }
   std::vector<RunsAgain> repeats;
+  repeats.reserve(found.size());
   for (auto& [op, repeat] : found) repeats.push_back(std::move(repeat));
   std::stable_sort(repeats.begin(), repeats.end(),
                    [](const RunsAgain& a, const RunsAgain& b) { return a.cost > b.cost; });

@@ -17,6 +17,12 @@ constexpr int kRoundsOfLost = 12;
 // The relaxation lists every item in all of its sections.
 constexpr std::size_t kMostListed = 20'000'000;
 
+// Whether one of these steps, which are sorted, lies in the gap.
+[[nodiscard]] bool IsWithin(const std::vector<std::size_t>& steps, const Gap& gap) {
+  const auto first = std::upper_bound(steps.begin(), steps.end(), gap.from);
+  return first != steps.end() && *first < gap.to;
+}
+
 }  // namespace
 
 Gaps::Gaps(const Model& model, const std::vector<Op>& order, Bytes capacity)
@@ -105,8 +111,7 @@ void Gaps::SetPrices(const Model& model, const std::vector<Op>& order) {
   std::size_t listed = 0;
   for (std::size_t g = 0; g < gaps_.size(); ++g) {
     const Gap& gap = gaps_[g];
-    const auto first = std::upper_bound(full.begin(), full.end(), gap.from);
-    if (first == full.end() || *first >= gap.to) continue;
+    if (!IsWithin(full, gap)) continue;
     std::vector<std::int64_t>& counts = needed[gap.storage];
     const auto version = static_cast<std::size_t>(gap.version);
     if (counts.size() <= version) counts.resize(version + 1, 0);
@@ -140,12 +145,11 @@ void Gaps::SetPrices(const Model& model, const std::vector<Op>& order) {
     }
   }
   const std::vector<std::int64_t> prices = PricesWith(model, needed, lost, pays, shares);
-  const std::vector<char> all(gaps_.size(), 1);
   for (std::size_t g = 0; g < gaps_.size(); ++g) {
-    if (pays[g] != 0) continue;
-    pay(g);
+    if (pays[g] == 0) pay(g);
   }
-  const std::vector<std::int64_t> guesses = PricesWith(model, needed, lost, all, shares);
+  const std::vector<std::int64_t> guesses =
+      PricesWith(model, needed, lost, std::vector<char>(gaps_.size(), 1), shares);
   for (std::size_t g = 0; g < gaps_.size(); ++g) {
     gaps_[g].price = prices[g];
     gaps_[g].guess = guesses[g];

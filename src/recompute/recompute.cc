@@ -433,11 +433,10 @@ class Planner {
 
   void SearchOrders(const std::vector<std::vector<Op>>& orders, Bytes capacity) {
     // The last one first: it is the one of the least peak, if there are several.
-    for (auto order = orders.rbegin(); order != orders.rend(); ++order) {
-      if (Ended() || IsEnough()) break;
-      SearchOrder(*order, capacity);
+    for (std::size_t k = orders.size(); k-- > 0 && !Ended() && !IsEnough();) {
+      SearchOrder(orders[k], capacity);
       if (infeasible_) return;
-      if (options_.rules.evict && !IsEnough()) EvictFrom(*order, capacity);
+      if (options_.rules.evict && !IsEnough()) EvictFrom(orders[k], capacity);
     }
     if (IsEnough() || !options_.rules.exchange) return;
     const std::optional<Found>& best = groups_ != nullptr ? best_grouped_ : best_;
@@ -504,18 +503,26 @@ class Planner {
   void SearchOrder(const std::vector<Op>& order, Bytes capacity) {
     const bool proves = options_.fixed_order && groups_ == nullptr;
     RepairOrder(order, capacity);
-    Improver improver = MakeImprover(capacity, options_.seed, *search_);
     const Gaps gaps(searched(), order, capacity);
     if (!gaps.fits_at_all()) {
       infeasible_ = infeasible_ || proves;
       return;
     }
-    std::vector<std::int64_t> least;
     std::vector<std::int64_t> prices;
+    std::vector<std::int64_t> guesses;
     for (const Gap& gap : gaps.all()) {
-      least.push_back(gap.guess);
       prices.push_back(gap.price);
+      guesses.push_back(gap.guess);
     }
+    SearchGaps(order, gaps, prices, proves, capacity);
+    if (guesses != prices && !Ended()) SearchGaps(order, gaps, guesses, false, capacity);
+  }
+
+  // Choices of gaps at prices of at least `least`. The first one `proves` what any choice costs.
+  void SearchGaps(const std::vector<Op>& order, const Gaps& gaps,
+                  const std::vector<std::int64_t>& least, bool proves, Bytes capacity) {
+    Improver improver = MakeImprover(capacity, options_.seed, *search_);
+    std::vector<std::int64_t> prices = least;
     int stale = 0;
     for (int round = 0; round < kMostRounds && stale < kMostStale; ++round) {
       if (Ended() && round > 0) return;
