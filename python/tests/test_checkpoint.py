@@ -9,11 +9,10 @@ if tuple(map(int, torch.__version__.split(".")[:2])) < (2, 9):
     pytest.skip("tests of checkpoint_policy() need PyTorch 2.9", allow_module_level=True)
 
 import berth.torch  # noqa: E402
-from test_training import allocated, equal  # noqa: E402
+from test_training import EFFORT, allocated, equal  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 nn, F = torch.nn, torch.nn.functional
-EFFORT = {"node_limit": 30_000}
 
 
 class Net(nn.Module):

@@ -5,14 +5,33 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/random.h"
 #include "berth/recompute.h"
 #include "berth/spill.h"
 #include "recompute/model.h"
+#include "recompute/sequence.h"
 #include "testing/random_graph.h"
 
 namespace berth {
+
+namespace room = internal::recompute;
+
+inline constexpr std::int64_t kPlenty = 1'000'000'000;  // Of work.
+
+inline std::vector<room::Op> OpsOf(const Order& order) { return {order.begin(), order.end()}; }
+
+// The first executions of `sequence`.
+inline room::Sequence FirstsOf(const room::Sequence& sequence, const room::Model& model) {
+  room::Sequence firsts;
+  std::vector<char> ran(model.num_operators(), 0);
+  for (const room::Op v : sequence) {
+    if (!model.IsReturn(v) && std::exchange(ran[v], 1) == 0) firsts.push_back(v);
+  }
+  return firsts;
+}
 
 // Graphs with costs, operators that may not run again, and writes that are skipped.
 inline Graph GraphOf(std::uint64_t seed, int most_operators, double write_chance = 0.15) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -15,12 +16,6 @@ namespace berth {
 namespace {
 
 using internal::Seeds;
-namespace room = internal::recompute;
-
-constexpr std::int64_t kPlenty = 1'000'000'000;
-
-std::vector<room::Op> OpsOf(const Order& order) { return {order.begin(), order.end()}; }
-
 TEST(Evict, FitsAndIsNeverBelowTheLeastCost) {
   std::uint64_t possible = 0;
   std::uint64_t found = 0;
@@ -48,19 +43,11 @@ TEST(Evict, FitsAndIsNeverBelowTheLeastCost) {
         const room::Measure measure = measurer.Of(*sequence);
         EXPECT_TRUE(measure.fits());
         EXPECT_GE(measure.cost, measurer.Of(*best.sequence).cost);
-        room::Sequence firsts;
-        std::vector<char> ran(model.num_operators(), 0);
-        for (const room::Op v : *sequence) {
-          if (model.IsReturn(v)) {
-            ++copied;
-          } else if (ran[v] == 0) {
-            ran[v] = 1;
-            firsts.push_back(v);
-          } else {
-            ++repeated;
-          }
-        }
-        EXPECT_EQ(firsts, order);
+        EXPECT_EQ(FirstsOf(*sequence, model), order);
+        const auto returns = static_cast<std::uint64_t>(std::count_if(
+            sequence->begin(), sequence->end(), [&](room::Op v) { return model.IsReturn(v); }));
+        copied += returns;
+        repeated += sequence->size() - returns - order.size();
       }
     }
     found += any ? 1 : 0;

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -15,26 +14,14 @@
 #include "recompute/exact.h"
 #include "recompute/gaps.h"
 #include "testing/seeds.h"
+#include "tests/graph/build.h"
 #include "tests/recompute/cases.h"
 
 namespace berth {
 namespace {
 
+using internal::Build;
 using internal::Seeds;
-namespace room = internal::recompute;
-
-constexpr std::int64_t kPlenty = 1'000'000'000;
-
-std::vector<room::Op> OpsOf(const Order& order) { return {order.begin(), order.end()}; }
-
-Order WithoutRepeats(const room::Sequence& sequence, const room::Model& model) {
-  Order firsts;
-  std::vector<char> ran(model.num_operators(), 0);
-  for (const room::Op v : sequence) {
-    if (!model.IsReturn(v) && std::exchange(ran[v], 1) == 0) firsts.push_back(v);
-  }
-  return firsts;
-}
 
 TEST(Groups, SequencesOfGroupsAreSequencesOfOperators) {
   std::uint64_t grouped = 0;
@@ -79,14 +66,15 @@ TEST(Groups, SequencesOfGroupsAreSequencesOfOperators) {
       const room::Measure before = of_groups.Of(sequence);
       ASSERT_TRUE(before.valid);
       const room::Sequence all = room::Ungroup(model, *groups, sequence, nullptr);
-      EXPECT_TRUE(ValidateOrder(the.graph, WithoutRepeats(all, model)).has_value());
+      const room::Sequence firsts = FirstsOf(all, model);
+      EXPECT_TRUE(ValidateOrder(the.graph, {firsts.begin(), firsts.end()}).has_value());
       const room::Measure after = measurer.Of(all);
       ASSERT_TRUE(after.valid);
       EXPECT_EQ(after.cost, before.cost);
       EXPECT_LE(after.peak, before.peak);
       repeated += before.cost > 0 ? 1 : 0;
       const room::Sequence same_order = room::Ungroup(model, *groups, sequence, &order);
-      EXPECT_EQ(OpsOf(WithoutRepeats(same_order, model)), order);
+      EXPECT_EQ(FirstsOf(same_order, model), order);
       ordered += measurer.Of(same_order).fits() ? 1 : 0;
     }
   }
@@ -95,69 +83,37 @@ TEST(Groups, SequencesOfGroupsAreSequencesOfOperators) {
   EXPECT_GT(ordered, Seeds(3000) / 100);
 }
 
-class Builder {
- public:
-  TensorIndex Tensor(std::string name, Bytes bytes) {
-    graph.tensors.push_back({std::move(name), bytes});
-    return graph.tensors.size() - 1;
-  }
-  Operator& Run(std::string name, std::vector<TensorIndex> inputs, std::vector<TensorIndex> outputs,
-                std::int64_t cost) {
-    Operator& op = graph.operators.emplace_back();
-    op.name = std::move(name);
-    op.inputs = std::move(inputs);
-    op.outputs = std::move(outputs);
-    op.cost = cost;
-    return op;
-  }
-
-  Graph graph;
-};
+// The graph of `build`, whose operators cost so much.
+Graph WithCosts(Build build, const std::vector<std::int64_t>& costs) {
+  for (OperatorIndex v = 0; v < costs.size(); ++v) build.graph.operators[v].cost = costs[v];
+  return std::move(build.graph);
+}
 
 // x = make();  y = copy(x);  relu(x);  z = big();  c = use(z);  a = use(y, c);  b = use(x, a):  beside z
 // there is room for one of x and y. Bringing both back would take make(), copy() and relu() again.
 Graph WrittenOver() {
-  Builder builder;
-  const TensorIndex x = builder.Tensor("x", 8);
-  const TensorIndex y = builder.Tensor("y", 8);
-  const TensorIndex z = builder.Tensor("z", 12);
-  const TensorIndex c = builder.Tensor("c", 1);
-  const TensorIndex a = builder.Tensor("a", 1);
-  const TensorIndex b = builder.Tensor("b", 1);
-  builder.Run("make", {}, {x}, 100);
-  builder.Run("copy", {x}, {y}, 10);
-  Operator& relu = builder.Run("relu", {x}, {}, 1);
-  relu.mutates = {x};
-  relu.after = {1};
-  builder.Run("big", {}, {z}, 5000).after = {2};
-  builder.Run("use_z", {z}, {c}, 5000);
-  builder.Run("use_y", {y, c}, {a}, 5000);
-  builder.Run("use_x", {x, a}, {b}, 5000);
-  builder.graph.tensors[b].output = true;
-  return std::move(builder.graph);
+  Build build;
+  build.Made("x", 8).Made("y", 8).Made("z", 12).Made("c", 1).Made("a", 1).Made("b", 1);
+  build.Op("make", {}, {"x"}).Op("copy", {"x"}, {"y"}).Op("relu", {"x"}, {}, {"x"}, {"copy"});
+  build.Op("big", {}, {"z"}, {}, {"relu"}).Op("use_z", {"z"}, {"c"});
+  build.Op("use_y", {"y", "c"}, {"a"}).Op("use_x", {"x", "a"}, {"b"}).Output("b");
+  return WithCosts(std::move(build), {100, 10, 1, 5000, 5000, 5000, 5000});
 }
 
 // t = multiply();  s = gelu(t);  z = big();  c = use(z);  a = use(s, c):  beside z there is no room for s,
 // nor for t instead.
 TEST(Groups, WhatHasNoUseAnyMoreCostsItsMakerInBothBounds) {
-  Builder builder;
-  const TensorIndex t = builder.Tensor("t", 8);
-  const TensorIndex s = builder.Tensor("s", 8);
-  const TensorIndex z = builder.Tensor("z", 12);
-  const TensorIndex c = builder.Tensor("c", 1);
-  const TensorIndex a = builder.Tensor("a", 1);
-  builder.Run("multiply", {}, {t}, 100);
-  builder.Run("gelu", {t}, {s}, 10);
-  builder.Run("big", {}, {z}, 5000).after = {1};
-  builder.Run("use_z", {z}, {c}, 5000);
-  builder.Run("use_s", {s, c}, {a}, 5000);
-  builder.graph.tensors[a].output = true;
+  Build build;
+  build.Made("t", 8).Made("s", 8).Made("z", 12).Made("c", 1).Made("a", 1);
+  build.Op("multiply", {}, {"t"}).Op("gelu", {"t"}, {"s"}).Op("big", {}, {"z"}, {}, {"gelu"});
+  build.Op("use_z", {"z"}, {"c"}).Op("use_s", {"s", "c"}, {"a"}).Output("a");
+  Graph graph = WithCosts(std::move(build), {100, 10, 5000, 5000, 5000});
   for (const Bytes size : {8, 7}) {  // Of t: if it is smaller than s, there is room for it.
     SCOPED_TRACE(size);
-    builder.graph.tensors[t].bytes = size;
-    ASSERT_TRUE(Validate(builder.graph).has_value());
-    const room::Model model = room::Compile(builder.graph, {});
-    const std::vector<room::Op> order = OpsOf(ProgramOrder(builder.graph));
+    graph.tensors[0].bytes = size;
+    ASSERT_TRUE(Validate(graph).has_value());
+    const room::Model model = room::Compile(graph, {});
+    const std::vector<room::Op> order = OpsOf(ProgramOrder(graph));
     const Bytes capacity = 20;
     const std::int64_t least = size == 8 ? 110 : 10;
     Budget budget;

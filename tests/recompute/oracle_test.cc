@@ -65,7 +65,6 @@ TEST(RecomputeOracle, FindsTheLeastCostAgain) { CompareWithOracle(2501, Seeds(25
 // The parts that large graphs rely on, each by itself: bounds never exceed the least cost, and what
 // choosing, realising, repairing and pruning make is valid, and seldom dearer.
 TEST(RecomputeOracle, BoundsHoldAndHeuristicsAreNearIt) {
-  namespace room = internal::recompute;
   int of_order = 0;
   int tight_of_order = 0;
   int cut = 0;

@@ -17,7 +17,6 @@ namespace {
 
 using internal::Random;
 using internal::Seeds;
-namespace room = internal::recompute;
 
 // Both have to say the same of a sequence. True if it is valid.
 bool ExpectSame(const room::Timeline& timeline, const room::Model& model, Bytes capacity) {
