@@ -118,6 +118,18 @@ export const SUMMARY = new Struct({
   nodes: "int64",
   seconds: "double",
 });
+export const OPERATOR = new Struct({
+  name: "text",
+  type: "text",
+  inputs: "size",
+  input_count: "size",
+  outputs: "size",
+  output_count: "size",
+  mutates: "size",
+  mutate_count: "size",
+  after: "size",
+  after_count: "size",
+});
 export const OPTION_INFO = new Struct({
   name: "text",
   default_value: "text",

@@ -51,6 +51,7 @@ export interface SweepPoint {
 export interface Swept {
   least: number | null;
   least_peak: number | null;
+  least_operator: string;
   fixed_order: boolean;
   points: SweepPoint[];
   final: boolean;

@@ -6,6 +6,7 @@ import {
   DIFF,
   MEMORIES_SUMMARY,
   MEMORY,
+  OPERATOR,
   OPTION_INFO,
   type Progress,
   RECOMPUTED,
@@ -458,6 +459,12 @@ export class Input {
   }
   operators(options: Options = {}): number {
     return this.kind === "graph" ? this.abi.plain("graph_operator_count", this.handle(options)) : 0;
+  }
+  /** What the model calls an operator, as Summary.least_operator; "" if that is -1. */
+  operatorName(op: number, options: Options = {}): string {
+    if (op < 0) return "";
+    const handle = this.handle(options);
+    return String(this.abi.structOf(OPERATOR, "graph_operator", handle, op)["name"]);
   }
   free(): void {
     this.read?.free();

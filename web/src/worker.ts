@@ -116,6 +116,7 @@ class Desk {
     const swept: Swept = {
       least: first.least_memory,
       least_peak: first.least_peak,
+      least_operator: input.operatorName(first.least_operator, options),
       fixed_order: first.fixed_order,
       points: [],
       final: false,

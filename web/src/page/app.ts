@@ -535,6 +535,7 @@ export class App {
             input: "",
             least: swept.result.least,
             least_peak: swept.result.fixed_order ? null : swept.result.least_peak,
+            least_operator: swept.result.least_operator,
             fixed_order: swept.result.fixed_order,
             number: points.map((_, i) => i + 1),
             capacity: column("capacity"),
