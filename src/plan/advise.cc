@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -245,6 +246,21 @@ void AdviseWithoutSpills(const Graph& graph, const PlanOptions& plan, const Plan
   add(remedies.Take());
 }
 
+// A budget of the bytes that would do without spills, or of more, is no remedy beside them.
+void DropLargerBudgets(std::vector<Remedy>& remedies) {
+  std::optional<Bytes> enough;
+  for (const Remedy& remedy : remedies) {
+    if (remedy.kind == RemedyKind::kCapacity) enough = remedy.needs;
+  }
+  if (!enough) return;
+  remedies.erase(std::remove_if(remedies.begin(), remedies.end(),
+                                [&](const Remedy& remedy) {
+                                  return remedy.kind == RemedyKind::kLargerBudget &&
+                                         remedy.needs.value_or(*enough) >= *enough;
+                                }),
+                 remedies.end());
+}
+
 // What fits comes first, then what fits with more memory, the least of it first; without traffic
 // before with it, estimates last, fewer changes before more.
 void Sort(std::vector<Remedy>& remedies) {
@@ -290,6 +306,7 @@ Advice Advise(const Graph& graph, const PlanOptions& plan, const PlanAnswer& ans
   } else if (!placed) {
     AdviseWithSpills(graph, plan, answer, options, search, advice);
   }
+  DropLargerBudgets(advice.remedies);
   Sort(advice.remedies);
   if (auto rest = search.Rest()) advice.remedies.push_back(*std::move(rest));
   return advice;

@@ -148,6 +148,24 @@ TEST(AdviseTest, ABudgetTooSmallForOneOperatorIsExplained) {
   EXPECT_EQ(Planned(graph, options).best->traffic.avoidable(), remedy->traffic);
 }
 
+// The operator that needs the most by itself decides the peak: nothing could be spilled.
+Graph Chain() {
+  Build build;
+  build.Made("x", 8).Made("y", 8).Made("z", 4).Output("z");
+  build.Op("a", {}, {"x"}).Op("b", {"x"}, {"y"}).Op("c", {"y"}, {"z"});
+  return build.graph;
+}
+
+TEST(AdviseTest, MoreMemoryIsOneRemedy) {
+  const Graph graph = Chain();
+  PlanOptions options;
+  options.capacity = 12;
+  const Advice advice = AdviceFor(graph, options);
+  ASSERT_NE(Find(advice, RemedyKind::kCapacity), nullptr);
+  EXPECT_EQ(Find(advice, RemedyKind::kCapacity)->needs, 16);
+  EXPECT_EQ(Find(advice, RemedyKind::kLargerBudget), nullptr);
+}
+
 TEST(AdviseTest, SaysWhatThereWasNoTimeFor) {
   Problem problem = TwoLive();
   problem.buffers[0].alignment = 8;

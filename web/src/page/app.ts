@@ -24,13 +24,14 @@ const POINTS = 16;
 const SECONDS_PER_POINT = 2;
 /** After the last change, before what takes longer begins: advice and the curve. */
 const REST = 350;
+/** Milliseconds between changes of the address. */
+const TELLING = 250;
 
 export class App {
   private files: File[] = [];
   private opened: Opened | null = null;
   private controls: Controls | null = null;
   private report: PlanPage | null = null;
-  private reportState = "";
   private summary: Summary | null = null;
   private verdict = "";
   private tone: Tone = "";
@@ -44,6 +45,8 @@ export class App {
   private readonly search = new SearchView(() => this.desk.stop());
   private swept: { key: string; result: Swept } | null = null;
   private resting = 0;
+  private told = -Infinity;
+  private telling = 0;
   private planning = 0;
   /** The newest search whose plan was shown. */
   private shownTurn = 0;
@@ -144,7 +147,6 @@ export class App {
       this.base = null;
       this.swept = null;
       this.summary = null;
-      this.reportState = "";
       this.frame();
       if (opened.data !== null) {
         this.search.end("");
@@ -178,6 +180,7 @@ export class App {
     this.place.replaceChildren();
     this.advice.replaceChildren();
     this.advice.hidden = true;
+    delete this.takeAway.dataset["offers"];
     this.takeAway.replaceChildren();
     this.curve.hidden = true;
     this.curve.replaceChildren();
@@ -217,6 +220,9 @@ export class App {
   /** One menu for all files: of the plan, and of the picture as it is shown. */
   private showTakeAway(): void {
     const { kind } = this.opened!;
+    const offers = String(this.summary?.has_plan);
+    if (this.takeAway.dataset["offers"] === offers) return;
+    this.takeAway.dataset["offers"] = offers;
     const model = this.isTflite() ? "Planned model (TFLite)" : "Reordered model (ONNX)";
     const files: [string, string][] = [
       ...(kind === "graph" && !this.isJson() && this.summary?.has_plan
@@ -273,9 +279,21 @@ export class App {
   }
 
   private changed(): void {
+    this.tell();
+    void this.plan();
+  }
+  /** The address and the command line of the settings: at once, but not with every step of a slider, as
+   * browsers limit how often an address may change. */
+  private tell(): void {
+    const wait = this.told + TELLING - performance.now();
+    clearTimeout(this.telling);
+    if (wait > 0) {
+      this.telling = window.setTimeout(() => this.tell(), wait);
+      return;
+    }
+    this.told = performance.now();
     history.replaceState(null, "", `#${linkOf(this.settings())}`);
     this.showExtras();
-    void this.plan();
   }
 
   /** What the plan with as little memory as possible depends on. */
@@ -384,34 +402,22 @@ export class App {
     ];
     this.controls.range(Math.floor(0.2 * Math.max(1, known.bound)), Math.ceil(1.1 * top), marks);
   }
-  private showReport(data: string): void {
-    this.report?.stop();
-    const page = new PlanPage(parseExactly(data) as Data);
-    page.address = {
-      read: () => this.reportState,
-      write: (text) => (this.reportState = text),
-    };
-    // The page must not jump while its parts are replaced.
-    this.place.style.minHeight = `${this.place.offsetHeight}px`;
-    const focused = focusIn(this.place);
-    page.start(this.place);
-    focused?.();
-    requestAnimationFrame(() => (this.place.style.minHeight = ""));
-    this.report = page;
+  private showReport(text: string): void {
+    const data = parseExactly(text) as Data;
+    if (this.report) {
+      this.report.setData(data);
+    } else {
+      this.report = new PlanPage(data);
+      this.report.address = { read: () => "", write: () => {} };
+      this.report.start(this.place);
+      Object.assign(window, { berth: this.report });
+    }
     this.showTakeAway();
-    Object.assign(window, { berth: page });
   }
   private showRemedies(remedies: Remedy[]): void {
     const useful = remedies
       .map((remedy) => ({ remedy, next: changed(this.settings(), remedy.change) }))
       .filter(({ next }) => next !== null)
-      // More memory is one remedy, whether or not tensors could leave it.
-      .filter(
-        ({ next, remedy }, i, all) =>
-          !remedy.change.startsWith("--budget") ||
-          remedy.traffic > 0 ||
-          !all.some((other, k) => k !== i && other.next!.memory === next!.memory),
-      )
       .slice(0, 5);
     this.advice.hidden = useful.length === 0;
     const fits = this.summary?.outcome === "infeasible" || this.summary?.outcome === "unknown";
@@ -585,23 +591,6 @@ export class App {
       ),
     );
   }
-}
-
-/** Where the focus is within `place`; call what is returned once its content has been replaced. */
-function focusIn(place: HTMLElement): (() => void) | null {
-  const now = document.activeElement;
-  if (!now || !place.contains(now)) return null;
-  const label = now.getAttribute("aria-label");
-  const selector = now.id
-    ? `#${CSS.escape(now.id)}`
-    : label && `[aria-label="${CSS.escape(label)}"]`;
-  if (!selector) return null;
-  const at = now instanceof HTMLInputElement ? now.selectionStart : null;
-  return () => {
-    const next = place.querySelector<HTMLElement>(selector);
-    next?.focus({ preventScroll: true });
-    if (next instanceof HTMLInputElement && at !== null) next.setSelectionRange(at, at);
-  };
 }
 
 const ENDINGS: Record<Taken, string> = {

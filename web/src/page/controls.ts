@@ -49,6 +49,7 @@ export class Controls {
   private readonly single: HTMLElement;
   private readonly board = h("fieldset", { class: "board", hidden: true });
   private readonly only: [HTMLElement, (settings: Settings) => boolean][] = [];
+  private ranged = "";
   private low = 0;
   private high = 1;
 
@@ -121,7 +122,7 @@ export class Controls {
       else if (list.value !== "own" || same === undefined) list.value = same?.[0] ?? "own";
       this.single.hidden = board.length > 0;
       this.board.hidden = board.length === 0;
-      this.showBoard();
+      if (board.length) this.showBoard();
     });
     return h("label", { class: "memories-choice" }, h("span", {}, "Memories"), list);
   }
@@ -336,8 +337,16 @@ export class Controls {
 
   /** What the slider spans, and what is known along it. */
   range(low: number, high: number, marks: Mark[]): void {
-    this.low = low;
-    this.high = Math.max(high, low + 1);
+    // A slider that is being moved keeps its scale.
+    const { memory } = this.settings;
+    const moving = document.activeElement === this.slider && memory !== null;
+    if (!moving || memory < this.low || memory > this.high) {
+      this.low = low;
+      this.high = Math.max(high, low + 1);
+    }
+    const key = JSON.stringify([this.low, this.high, marks]);
+    if (key === this.ranged) return;
+    this.ranged = key;
     const shown = marks.filter(({ at }) => at >= this.low && at <= this.high);
     this.marks.replaceChildren(
       ...shown.map(({ at, title }) =>

@@ -183,6 +183,7 @@ export class Desk {
       case "planned":
         this.atHand = true;
         this.shown = { ...task, advise: null } as Task;
+        if (reply.planned.final) this.release();
         listener.planned?.(reply.planned);
         if (!reply.planned.final) return;
         break;
@@ -201,8 +202,12 @@ export class Desk {
         void this.next();
         return;
     }
-    this.running = null;
+    if (this.running === job) this.release();
     job.done(reply);
+  }
+  /** The worker goes on with what waits while the page draws. */
+  private release(): void {
+    this.running = null;
     void this.next();
   }
   private break(message: string, status = "internal error"): void {

@@ -43,9 +43,9 @@ export class SearchView {
     this.picture.toggleAttribute("hidden", true);
     this.picture.replaceChildren();
     clearTimeout(this.shown);
-    this.text.classList.add("busy");
     // Most plans are there before anybody could read this.
     this.shown = window.setTimeout(() => {
+      this.text.classList.add("busy");
       this.text.textContent = `${what} …`;
       this.stop.hidden = false;
     }, 150);

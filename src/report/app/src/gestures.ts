@@ -39,6 +39,9 @@ export function stageOf(title: string, role: string): HTMLElement {
   });
 }
 
+export const same = (a: View, b: View): boolean =>
+  a.x0 === b.x0 && a.x1 === b.x1 && a.y0 === b.y0 && a.y1 === b.y1;
+
 /** `view` kept within the whole, and no closer than `least` of each axis. */
 export function within(view: View, whole: View, least: { x: number; y: number }): View {
   const fit = (

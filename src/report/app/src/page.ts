@@ -42,6 +42,13 @@ const OF_DOCUMENT: Address = {
   write: (text) => history.replaceState(null, "", `#${text}`),
 };
 
+/** A panel is made when it is first seen. */
+interface OpenablePanel {
+  button: HTMLButtonElement;
+  panel: HTMLElement;
+  make: (() => HTMLElement) | null;
+}
+
 export abstract class Page {
   query = "";
   address = OF_DOCUMENT;
@@ -49,7 +56,14 @@ export abstract class Page {
   savable: [string, string][] = [];
   protected tab = "";
   readonly tables = new Map<string, VirtualTable>();
-  private readonly panels = new Map<string, { button: HTMLButtonElement; panel: HTMLElement }>();
+  private readonly panels = new Map<string, OpenablePanel>();
+  /** What another plan of the same file replaces. */
+  private replaced!: {
+    header: HTMLElement;
+    notice: ChildNode;
+    picture: HTMLElement;
+    tabs: HTMLElement;
+  };
   protected readonly details = h("aside", { class: "details", "aria-label": "Details" });
   protected readonly legend = h("div", {
     class: "legend",
@@ -98,27 +112,21 @@ export abstract class Page {
   protected abstract selectNothing(): void;
   protected abstract stateTo(link: URLSearchParams): void;
   protected abstract stateFrom(link: URLSearchParams): void;
-  /** Selects what a changed address names. */
-  protected abstract reselect(): void;
+  /** Gives tables that were just made their rows and their marks. */
+  protected abstract fillTables(): void;
+  /** Selects what a changed address or another plan names. */
+  protected abstract reselect(reveal: boolean): void;
   /** The content of a file of this kind, and its name without the kind. */
   protected abstract file(kind: string): Promise<Blob | null>;
   protected abstract fileStem(): string;
 
   start(root: HTMLElement): void {
-    const tabs = this.makeTabs();
-    const { kind, sections } = this.pictures();
+    this.replaced = this.makeParts();
+    const { header, notice, picture, tabs } = this.replaced;
     root.replaceChildren(
       h("a", { class: "skip", href: "#panels" }, "Skip to the tables"),
-      this.header(),
-      h(
-        "main",
-        {},
-        this.notice(),
-        this.toolbar(),
-        this.legend,
-        h("div", { class: kind }, ...sections, this.details),
-        tabs,
-      ),
+      header,
+      h("main", {}, notice, this.toolbar(), this.legend, picture, tabs),
       h("p", { class: "sr", id: "plot-keys" }, this.helpTexts().spoken),
       this.status,
       this.tip,
@@ -135,10 +143,11 @@ export abstract class Page {
       this.restore();
       this.applyLooks();
       this.applyFilter();
-      this.reselect();
+      this.reselect(true);
     };
     if (this.address === OF_DOCUMENT) window.addEventListener("hashchange", moved, { signal });
     const print = (on: boolean) => {
+      if (on) for (const name of this.panels.keys()) this.fill(name);
       for (const table of this.tables.values()) table.setPrinting(on);
       document.documentElement.classList.toggle("printing", on);
       this.applyLooks();
@@ -146,6 +155,25 @@ export abstract class Page {
     matchMedia("print").addEventListener("change", (event) => print(event.matches), { signal });
     window.addEventListener("beforeprint", () => print(true), { signal });
     window.addEventListener("afterprint", () => print(false), { signal });
+  }
+  private makeParts() {
+    const tabs = this.makeTabs();
+    const { kind, sections } = this.pictures();
+    const picture = h("div", { class: kind }, ...sections, this.details);
+    return { header: this.header(), notice: this.notice() ?? new Comment(), picture, tabs };
+  }
+  /** Shows what has taken the place of the old contents; the focus and what was typed stay. */
+  protected renew(): void {
+    const old = this.replaced;
+    const focused = [old.header, old.picture, old.tabs].map(focusIn);
+    this.replaced = this.makeParts();
+    for (const part of ["header", "notice", "picture", "tabs"] as const) {
+      old[part].replaceWith(this.replaced[part]);
+    }
+    this.applyLooks();
+    this.applyFilter();
+    this.reselect(false);
+    for (const focus of focused) focus?.();
   }
   /** Lets go of the document, so that another page can start in its place. */
   stop(): void {
@@ -262,6 +290,8 @@ export abstract class Page {
 
   private makeTabs(): HTMLElement {
     const bar = h("div", { role: "tablist", "aria-label": "Tables" });
+    this.panels.clear();
+    this.tables.clear();
     const box = h("section", { class: "panels", id: "panels", "aria-label": "Tables" }, bar);
     for (const { name, title, make } of this.listPanels()) {
       const tab = h(
@@ -280,9 +310,8 @@ export abstract class Page {
         "div",
         { role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}`, hidden: true },
         h("h2", { class: "print-only" }, title),
-        make(),
       );
-      this.panels.set(name, { button: tab, panel });
+      this.panels.set(name, { button: tab, panel, make });
       bar.append(tab);
       box.append(panel);
     }
@@ -295,12 +324,22 @@ export abstract class Page {
       this.panels.get(this.tab)!.button.focus();
       event.stopPropagation();
     });
-    this.openTab([...this.panels.keys()][0]!, false);
+    this.openTab(this.panels.has(this.tab) ? this.tab : [...this.panels.keys()][0]!, false);
     return box;
+  }
+  /** Makes a panel, if it is not there yet. */
+  private fill(name: string): void {
+    const entry = this.panels.get(name)!;
+    const { make, panel } = entry;
+    if (!make) return;
+    entry.make = null;
+    panel.append(make());
+    this.fillTables();
   }
   openTab(name: string, scroll = true): void {
     if (!this.panels.has(name)) return;
     this.tab = name;
+    this.fill(name);
     for (const [key, { button: tab, panel }] of this.panels) {
       const on = key === name;
       tab.setAttribute("aria-selected", String(on));
@@ -387,6 +426,18 @@ export abstract class Page {
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   }
+}
+
+/** Where the focus is within `place`; call what is returned once its content has been replaced. */
+function focusIn(place: HTMLElement): (() => void) | null {
+  const now = document.activeElement;
+  if (!now || !place.contains(now)) return null;
+  const label = now.getAttribute("aria-label");
+  const selector = now.id
+    ? `#${CSS.escape(now.id)}`
+    : label && `[aria-label="${CSS.escape(label)}"]`;
+  if (!selector) return null;
+  return () => document.querySelector<HTMLElement>(selector)?.focus({ preventScroll: true });
 }
 
 /** The view that a link names as "x0,x1,y0,y1"; null if it names none. */

@@ -27,13 +27,16 @@ export abstract class Picture {
   protected theme!: Theme;
   private pending = false;
 
-  constructor(
-    readonly title: string,
-    role: string,
-  ) {
+  constructor(title: string, role: string) {
     this.root.className = "plot";
     this.stage = stageOf(title, role);
     this.root.append(this.stage);
+  }
+  get title(): string {
+    return this.stage.getAttribute("aria-label")!;
+  }
+  set title(title: string) {
+    if (title !== this.title) this.stage.setAttribute("aria-label", title);
   }
 
   protected abstract get inner(): Inner;

@@ -7,6 +7,7 @@ import { bufferDetails, peakDetails, stepDetails } from "./details";
 import { h, named, withKeys } from "./dom";
 import { parseFilter } from "./filter";
 import { abridged, bytes, cost, grouped, percent, visible } from "./format";
+import { same } from "./gestures";
 import { planHeader } from "./header";
 import { costDetails, displacedPanel, leftOutPanel, memoriesPanel } from "./memories";
 import { Page, type Keys, type Panel, viewFrom } from "./page";
@@ -22,7 +23,7 @@ import {
 } from "./panels";
 import { button, nothingSelected, pictureBox } from "./parts";
 import type { PlanApp } from "./plan-app";
-import { Plot } from "./plot";
+import { NO_MARKS, Plot } from "./plot";
 import { csv, summary } from "./save";
 import { isDark, themeNow } from "./theme";
 
@@ -33,52 +34,84 @@ function drawn(plan: Plan): Lane[] {
 }
 
 export class PlanPage extends Page implements PlanApp {
-  readonly plans: Plan[];
-  readonly plots: Plot[]; // Of each plan its lanes, one plan after the other.
-  readonly uses: (Uses | null)[];
-  readonly changes: (Uint8Array | null)[];
-  readonly moves: Move[];
+  data!: Data;
+  plans!: Plan[];
+  plots: Plot[] = []; // Of each plan its lanes, one plan after the other.
+  uses!: (Uses | null)[];
+  changes!: (Uint8Array | null)[];
+  moves!: Move[];
   private lines: CopyLines | null = null; // Of a plan with copies between memories.
   private classes: Classes[] = [];
-  private mode: string;
+  private mode = "";
   private side = 0; // The plan that the selection belongs to.
   selected = -1;
   private step: number | null = null;
   private hidden = new Set<number>(); // Classes switched off in the legend.
   private readonly colorBy = h("select", { "aria-label": "Colour by" }) as HTMLSelectElement;
 
-  constructor(readonly data: Data) {
+  constructor(data: Data) {
     super("Filter: name, size>1MiB, at:peak", data.plans[0]!.buffers.id.length > 20000 ? 120 : 0);
+    this.load(data);
+    if (this.plans.length > 1) this.shareScale();
+  }
+  /** Another plan of the same file, in place of the one that is shown: what is selected, filtered
+   * and in view stays, as far as it is there. */
+  setData(data: Data): void {
+    const name = this.selected < 0 ? null : this.plan.name(this.selected);
+    const { step } = this;
+    this.load(data);
+    this.selected = name === null ? -1 : this.plan.raw.buffers.id.indexOf(name);
+    this.step = step !== null && step < this.steps ? step : null;
+    this.renew();
+  }
+  private load(data: Data): void {
+    const before = this.plots;
+    this.data = data;
     this.plans = data.plans.map((raw) => new Plan(raw));
     this.moves = movesOf(data);
     this.uses = this.plans.map((plan) => (plan.raw.graph ? new Uses(plan) : null));
     this.changes = this.plans.map((plan, side) => (data.diff ? changesOf(data, plan, side) : null));
+    [this.kept, this.orders, this.twins] = [[], [], null];
     this.plots = this.plans.flatMap((plan, side) =>
-      drawn(plan).map((lane) => new Plot(plan, lane, this.plotTitle(plan, lane, side))),
+      drawn(plan).map((lane) => {
+        const title = this.plotTitle(plan, lane, side);
+        const plot = before.find(
+          (each) => each.lane.name === lane.name && each.plan.placed === plan.placed,
+        );
+        if (!plot) return this.plotFor(plan, lane, title);
+        plot.setPlan(plan, lane, title);
+        return plot;
+      }),
     );
-    this.mode = modesOf(this.plans[0]!, data.diff !== null)[0]![0];
-    if (this.plans.length > 1) this.shareScale();
     for (const plot of this.plots) {
-      const side = this.plans.indexOf(plot.plan);
-      plot.onHover = (buffer, x, y) => this.hover(side, buffer, x, y);
-      plot.onSelect = (buffer) => this.select(side, buffer, false);
-      plot.onView = () => {
-        // Lanes share their steps, two plans also their addresses.
-        const { x0, x1 } = plot.view;
-        for (const other of this.plots) {
-          if (other === plot) continue;
-          const same = other.plan !== plot.plan && other.lane.name === plot.lane.name;
-          other.show(same ? plot.view : { ...other.view, x0, x1 }, false);
-        }
-        this.remember();
+      plot.marks = {
+        ...NO_MARKS,
+        moves: this.moves,
+        copies: plot.plan.raw.copies.filter(({ from, to }) =>
+          [from, to].some((row) => plot.plan.lanes[plot.plan.laneOfBuffer(row)] === plot.lane),
+        ),
+        conflict: data.conflict ? new Set(data.conflict.buffers) : null,
       };
-      plot.marks.moves = this.moves;
-      plot.marks.copies = plot.plan.raw.copies.filter(({ from, to }) =>
-        [from, to].some((row) => plot.plan.lanes[plot.plan.laneOfBuffer(row)] === plot.lane),
-      );
-      plot.onDraw = () => this.lines?.draw();
-      plot.marks.conflict = data.conflict ? new Set(data.conflict.buffers) : null;
     }
+    this.fillModes();
+  }
+  private plotFor(plan: Plan, lane: Lane, title: string): Plot {
+    const plot = new Plot(plan, lane, title);
+    const side = () => this.plans.indexOf(plot.plan);
+    plot.onHover = (buffer, x, y) => this.hover(side(), buffer, x, y);
+    plot.onSelect = (buffer) => this.select(side(), buffer, false);
+    plot.onView = () => {
+      // Lanes share their steps, two plans also their addresses.
+      const { x0, x1 } = plot.view;
+      for (const other of this.plots) {
+        if (other === plot) continue;
+        const same = other.plan !== plot.plan && other.lane.name === plot.lane.name;
+        other.show(same ? plot.view : { ...other.view, x0, x1 }, false);
+      }
+      this.remember();
+    };
+    plot.onDraw = () => this.lines?.draw();
+    return plot;
   }
   /** The picture that a buffer of a plan is in; for none, the first that is not empty. */
   private plotOf(side: number, buffer: number): Plot {
@@ -101,6 +134,9 @@ export class PlanPage extends Page implements PlanApp {
 
   private get plan(): Plan {
     return this.plans[this.side]!;
+  }
+  private get steps(): number {
+    return this.plans[0]!.raw.graph?.operators.name.length ?? 0;
   }
   private plotTitle(plan: Plan, lane: Lane, side: number): string {
     if (lane.name) {
@@ -130,9 +166,6 @@ export class PlanPage extends Page implements PlanApp {
     return conflict ? conflictBox(conflict, this.plans[0]!.head, () => this.openTab("why")) : null;
   }
   protected tools() {
-    for (const [value, title] of modesOf(this.plans[0]!, this.data.diff !== null)) {
-      this.colorBy.append(h("option", { value }, title));
-    }
     this.colorBy.addEventListener("change", () => {
       this.mode = this.colorBy.value;
       this.hidden.clear();
@@ -152,7 +185,16 @@ export class PlanPage extends Page implements PlanApp {
       files,
     };
   }
+  private fillModes(): void {
+    const modes = modesOf(this.plans[0]!, this.data.diff !== null);
+    if (!modes.some(([value]) => value === this.mode)) {
+      this.mode = modes[0]![0];
+      this.hidden.clear();
+    }
+    this.colorBy.replaceChildren(...modes.map(([value, title]) => h("option", { value }, title)));
+  }
   protected pictures() {
+    this.lines = null;
     // Of an empty memory among several there is its title alone.
     const sections = this.plans.map((plan, side) =>
       plan.lanes.map((lane) => {
@@ -316,9 +358,10 @@ export class PlanPage extends Page implements PlanApp {
       fault || (found === total ? "" : `${grouped(found)} of ${grouped(total)}`),
       fault !== "",
     );
-    this.fillTable();
+    this.fillTables();
   }
-  private fillTable(): void {
+  protected fillTables(): void {
+    if (!this.kept.length) return;
     this.tables.get("buffers")?.setRows(this.kept[0]!);
     const transfers = this.tables.get("transfers");
     if (transfers) {
@@ -330,8 +373,11 @@ export class PlanPage extends Page implements PlanApp {
       transfers.setRows(rows.sort((x, y) => end(x) - end(y) || x - y));
     }
     const diff = this.data.diff;
-    if (!diff) return;
-    // Rows as changesPanel() has them.
+    if (diff) this.fillChanges(diff);
+    this.markTables();
+  }
+  /** Rows as changesPanel() has them. */
+  private fillChanges(diff: NonNullable<Data["diff"]>): void {
     const n = this.plans[1]!.n;
     const [oldMask, newMask] = this.kept.map((rows) => new Set(rows)) as [Set<number>, Set<number>];
     this.tables
@@ -341,6 +387,16 @@ export class PlanPage extends Page implements PlanApp {
         ...diff.changed.map((change) => change[1]).filter((i) => newMask.has(i)),
         ...diff.removed.filter((i) => oldMask.has(i)).map((i) => n + i),
       ]);
+  }
+  private markTables(): void {
+    const { selected, step } = this;
+    const of = (ends: { from: number; to: number }[]) =>
+      selected < 0 ? -1 : ends.findIndex(({ from, to }) => from === selected || to === selected);
+    this.tables.get("buffers")?.mark(selected);
+    this.tables.get("displaced")?.mark(selected);
+    this.tables.get("copies")?.mark(of(this.plan.raw.copies));
+    this.tables.get("transfers")?.mark(of(this.moves));
+    this.tables.get("operators")?.mark(step ?? -1);
   }
   protected nextMatch(direction: number): void {
     const rows = this.kept[this.side]!;
@@ -395,12 +451,7 @@ export class PlanPage extends Page implements PlanApp {
       if (reveal) plot.reveal(buffer, false);
     }
     for (const each of this.plots) each.draw();
-    this.tables.get("buffers")?.mark(buffer);
-    this.tables.get("displaced")?.mark(buffer);
-    const copied = plan.raw.copies.findIndex(({ from, to }) => from === buffer || to === buffer);
-    this.tables.get("copies")?.mark(buffer < 0 ? -1 : copied);
-    const moved = this.moves.findIndex(({ from, to }) => from === buffer || to === buffer);
-    this.tables.get("transfers")?.mark(buffer < 0 ? -1 : moved);
+    this.markTables();
     this.showDetails();
     this.remember();
   }
@@ -422,20 +473,21 @@ export class PlanPage extends Page implements PlanApp {
     }
     return this.twins[side]!.get(buffer) ?? -1;
   }
-  selectStep(step: number): void {
+  selectStep(step: number, reveal = true): void {
     this.selected = -1;
     this.step = step;
     const plan = this.plans[0]!;
     for (const plot of this.plots) {
       plot.marks = { ...plot.marks, selected: -1, step, related: [] };
-      plot.revealStep(step);
+      if (reveal) plot.revealStep(step);
+      else plot.draw();
     }
     const uses = this.uses[0];
     for (const t of uses?.basesAt(plan, step) ?? []) {
       const buffer = uses!.bufferOf[t]!;
       if (buffer >= 0) this.plotOf(0, buffer).marks.related.push({ buffer, kind: "used" });
     }
-    this.tables.get("operators")?.mark(step);
+    this.markTables();
     this.showDetails();
     this.say(`Step ${step}: ${abridged(plan.raw.graph?.operators.name[step] ?? "", 80)}`);
     this.remember();
@@ -527,8 +579,9 @@ export class PlanPage extends Page implements PlanApp {
   protected selectNothing(): void {
     this.select(this.side, -1, false);
   }
-  protected reselect(): void {
-    this.select(this.side, this.selected, true);
+  protected reselect(reveal: boolean): void {
+    if (this.step === null) this.select(this.side, this.selected, reveal);
+    else this.selectStep(this.step, reveal);
   }
 
   // Links and files.
@@ -543,12 +596,7 @@ export class PlanPage extends Page implements PlanApp {
     if (this.step !== null) link.set("step", String(this.step));
     link.set("colour", this.mode);
     const { view, whole } = this.plots[0]!;
-    if (
-      view.x0 !== whole.x0 ||
-      view.x1 !== whole.x1 ||
-      view.y0 !== whole.y0 ||
-      view.y1 !== whole.y1
-    ) {
+    if (!same(view, whole)) {
       link.set(
         "view",
         [view.x0, view.x1, view.y0, view.y1].map((each) => Math.round(each * 100) / 100).join(","),
@@ -571,11 +619,11 @@ export class PlanPage extends Page implements PlanApp {
         : number !== null && Number(number) < this.plan.n
           ? Number(number)
           : -1;
+    this.step = null;
     const step = link.get("step");
-    const steps = this.plans[0]!.raw.graph?.operators.name.length ?? 0;
     queueMicrotask(() => {
       if (this.selected >= 0) this.select(this.side, this.selected, !view);
-      else if (step !== null && Number(step) >= 0 && Number(step) < steps)
+      else if (step !== null && Number(step) >= 0 && Number(step) < this.steps)
         this.selectStep(Math.floor(Number(step)));
     });
   }

@@ -5,7 +5,7 @@ import type { Copy, Lane, Move, Num, Plan } from "./data";
 import { type Classes, type Look, inkOn, pixel } from "./colors";
 import { svg } from "./dom";
 import { abridged, bytes, grouped, visible } from "./format";
-import { type Point, type View, listen } from "./gestures";
+import { type Point, type View, listen, within } from "./gestures";
 import { type Inner, Picture } from "./picture";
 import { type Label, type Paint, rasterize } from "./raster";
 import type { Theme } from "./theme";
@@ -25,6 +25,16 @@ export interface Marks {
   moves: Move[];
   copies: Copy[];
 }
+
+export const NO_MARKS: Marks = {
+  selected: -1,
+  hovered: -1,
+  step: null,
+  related: [],
+  conflict: null,
+  moves: [],
+  copies: [],
+};
 
 function canvas(label: string | null): HTMLCanvasElement {
   const element = document.createElement("canvas");
@@ -75,34 +85,19 @@ export class Plot extends Picture {
   private readonly map = canvas(null);
   private readonly mapBase = document.createElement("canvas");
   private classes!: Classes;
-  marks: Marks = {
-    selected: -1,
-    hovered: -1,
-    step: null,
-    related: [],
-    conflict: null,
-    moves: [],
-    copies: [],
-  };
+  marks: Marks = NO_MARKS;
   private labels: Label[] = [];
   private dirtyBase = true;
   private dirtyMap = true;
   private pixels: Int32Array | null = null;
   private image: ImageData | null = null;
 
-  constructor(
-    readonly plan: Plan,
-    readonly lane: Lane,
-    title: string,
-  ) {
+  plan!: Plan;
+  lane!: Lane;
+
+  constructor(plan: Plan, lane: Lane, title: string) {
     super(title, "zoomable plot");
-    const capacity = plan.placed ? Number(lane.capacity ?? 0) : 0;
-    // A capacity that is far away would leave the plan a strip at the bottom. An empty memory is
-    // drawn whole.
-    const near = lane.empty || capacity <= lane.top * 1.6;
-    const top = Math.max(lane.top, near ? capacity : 0);
-    this.whole = { x0: plan.firstStep, x1: plan.lastStep, y0: 0, y1: top * 1.04 };
-    this.view = { ...this.whole };
+    this.setPlan(plan, lane, title);
     this.base.className = "layer";
     this.overlay.className = "layer";
     this.stage.append(this.base, this.overlay);
@@ -111,6 +106,27 @@ export class Plot extends Picture {
     this.root.append(this.curve, this.map);
     this.listen();
     new ResizeObserver(() => this.resize()).observe(this.root);
+  }
+
+  /** What is drawn from the next refresh() on. Each axis stays in view as it is, unless all
+   * of it is. */
+  setPlan(plan: Plan, lane: Lane, title: string): void {
+    [this.plan, this.lane, this.title] = [plan, lane, title];
+    const capacity = plan.placed ? Number(lane.capacity ?? 0) : 0;
+    // A capacity that is far away would leave the plan a strip at the bottom. An empty memory is
+    // drawn whole.
+    const near = lane.empty || capacity <= lane.top * 1.6;
+    const top = Math.max(lane.top, near ? capacity : 0);
+    const before = this.whole;
+    this.whole = { x0: plan.firstStep, x1: plan.lastStep, y0: 0, y1: top * 1.04 };
+    const view = { ...this.whole };
+    if (before && (this.view.x0 !== before.x0 || this.view.x1 !== before.x1)) {
+      [view.x0, view.x1] = [this.view.x0, this.view.x1];
+    }
+    if (before && (this.view.y0 !== before.y0 || this.view.y1 !== before.y1)) {
+      [view.y0, view.y1] = [this.view.y0, this.view.y1];
+    }
+    this.view = within(view, this.whole, this.least);
   }
 
   protected get inner(): Inner {

@@ -4,6 +4,7 @@ import type { SweepData } from "./data";
 import { h, named, svg } from "./dom";
 import { type Filter, parse } from "./filter";
 import { abridged, bytes, grouped } from "./format";
+import { same } from "./gestures";
 import { type Keys, Page, type Panel, viewFrom } from "./page";
 import { nothingSelected, pictureBox } from "./parts";
 import { OUTCOMES, Sweep, sweepCsv } from "./sweep";
@@ -221,7 +222,16 @@ export class SweepPage extends Page {
       fault || (all ? "" : `${grouped(this.kept.length)} of ${grouped(this.sweep.n)}`),
       fault !== "",
     );
+    this.fillTables();
+  }
+  protected fillTables(): void {
     this.tables.get("points")?.setRows([...this.kept].sort((x, y) => x - y));
+    this.markTables();
+  }
+  private markTables(): void {
+    const point = this.selected;
+    this.tables.get("points")?.mark(point);
+    this.tables.get("models")?.mark(point >= 0 ? this.sweep.curve[point]! : -1);
   }
 
   // Selection.
@@ -235,8 +245,7 @@ export class SweepPage extends Page {
       if (reveal) this.chart.reveal(point);
     }
     this.chart.draw();
-    this.tables.get("points")?.mark(point);
-    this.tables.get("models")?.mark(point >= 0 ? this.sweep.curve[point]! : -1);
+    this.markTables();
     this.showDetails();
     this.remember();
   }
@@ -280,8 +289,8 @@ export class SweepPage extends Page {
   protected selectNothing(): void {
     this.select(-1, false);
   }
-  protected reselect(): void {
-    this.select(this.selected, true);
+  protected reselect(reveal: boolean): void {
+    this.select(this.selected, reveal);
   }
   private hover(i: number, x: number, y: number): void {
     if (i < 0) {
@@ -367,8 +376,8 @@ export class SweepPage extends Page {
     if (scale !== this.preset.scale) link.set("memory", scale);
     if (logTraffic !== this.preset.log) link.set("log", String(Number(logTraffic)));
     const { view, whole } = this.chart;
-    const edges = [view.x0, view.x1, view.y0, view.y1];
-    if (edges.some((edge, k) => edge !== [whole.x0, whole.x1, whole.y0, whole.y1][k])) {
+    if (!same(view, whole)) {
+      const edges = [view.x0, view.x1, view.y0, view.y1];
       link.set("view", edges.map((edge) => String(Number(edge.toPrecision(10)))).join(","));
     }
   }

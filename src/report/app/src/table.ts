@@ -61,6 +61,8 @@ export class VirtualTable {
   private descending = false;
   private active = 0;
   private printing = false;
+  /** What render() has made: which rows, and how. */
+  private made = "";
   selected = -1;
 
   private readonly columns: TableColumn[];
@@ -104,6 +106,7 @@ export class VirtualTable {
   }
 
   setRows(rows: number[]): void {
+    if (rows.length === this.all.length && rows.every((row, k) => row === this.all[k])) return;
     this.all = rows;
     this.arrange();
   }
@@ -140,8 +143,9 @@ export class VirtualTable {
       );
     });
     this.body.setAttribute("aria-rowcount", String(this.rows.length + 1));
-    this.body.scrollTop = 0;
+    if (this.body.scrollTop) this.body.scrollTop = 0;
     this.active = 0;
+    this.made = "";
     this.render();
   }
   private key(event: KeyboardEvent): void {
@@ -187,11 +191,16 @@ export class VirtualTable {
     this.render();
   }
   render(): void {
+    if (!this.body.isConnected) return; // It is made once its place is known.
     const count = this.rows.length;
     const first = this.printing ? 0 : Math.max(0, Math.floor(this.body.scrollTop / ROW) - 4);
     const last = this.printing
       ? Math.min(count, PRINTED)
       : Math.min(count, first + Math.ceil((this.body.clientHeight || 400) / ROW) + 8);
+    const { active, selected, printing } = this;
+    const made = [first, last, active, selected, printing].join();
+    if (made === this.made) return;
+    this.made = made;
     this.note.textContent =
       this.printing && count > PRINTED ? `and ${(count - PRINTED).toLocaleString("en")} more` : "";
     this.window.style.height = this.printing ? "auto" : `${Math.max(count, 1) * ROW}px`;
