@@ -19,6 +19,12 @@ const Remedy* Find(const Advice& advice, RemedyKind kind) {
   return nullptr;
 }
 
+PlanOptions Within(Bytes capacity) {
+  PlanOptions options;
+  options.capacity.emplace(capacity);
+  return options;
+}
+
 PlanAnswer Planned(const Graph& graph, const PlanOptions& options) {
   Budget budget;
   auto answer = Plan(graph, options, budget);
@@ -89,8 +95,7 @@ TEST(AdviseTest, ABetterOrderHasThePeakThatIsStated) {
 }
 
 TEST(AdviseTest, SpillsThatFitHaveTheTrafficThatIsStated) {
-  PlanOptions options;
-  options.capacity = 12;
+  PlanOptions options = Within(12);
   const Graph graph = OneSpill().graph;
   const Advice advice = AdviceFor(graph, options);
   const Remedy* const remedy = Find(advice, RemedyKind::kSpill);
@@ -108,8 +113,7 @@ TEST(AdviseTest, WhatRunsAgainCostsWhatIsStated) {
   graph.cost_unit = "flop";
   for (Operator& op : graph.operators) op.cost = 1000;
   graph.operators[0].cost = 45;
-  PlanOptions options;
-  options.capacity = 12;
+  PlanOptions options = Within(12);
   const Advice advice = AdviceFor(graph, options);
   const Remedy* const remedy = Find(advice, RemedyKind::kRecompute);
   ASSERT_NE(remedy, nullptr);
@@ -132,8 +136,7 @@ TEST(AdviseTest, WhatRunsAgainCostsWhatIsStated) {
 }
 
 TEST(AdviseTest, ABudgetTooSmallForOneOperatorIsExplained) {
-  PlanOptions options;
-  options.capacity = 11;
+  PlanOptions options = Within(11);
   options.spill = true;
   const Graph graph = OneSpill().graph;
   const Advice advice = AdviceFor(graph, options);
@@ -157,10 +160,7 @@ Graph Chain() {
 }
 
 TEST(AdviseTest, MoreMemoryIsOneRemedy) {
-  const Graph graph = Chain();
-  PlanOptions options;
-  options.capacity = 12;
-  const Advice advice = AdviceFor(graph, options);
+  const Advice advice = AdviceFor(Chain(), Within(12));
   ASSERT_NE(Find(advice, RemedyKind::kCapacity), nullptr);
   EXPECT_EQ(Find(advice, RemedyKind::kCapacity)->needs, 16);
   EXPECT_EQ(Find(advice, RemedyKind::kLargerBudget), nullptr);
