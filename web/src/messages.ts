@@ -15,8 +15,11 @@ export type Task =
    * would lower the plan, or make it fit. */
   | { do: "plan"; options: Options; enough?: number; advise: Options | null }
   | { do: "take"; kind: Taken }
-  /** Plans with spills at `points` capacities, the largest first. */
-  | { do: "sweep"; options: Options; points: number };
+  /** Plans at `points` capacities, the largest first: with spills, or of several memories, of which the
+   * one with the index `memory` is as large as that. */
+  | { do: "sweep"; options: Options; points: number; memory: number | null }
+  /** Plans in several memories for each of these: what would lower the cost, or make it fit. */
+  | { do: "compare"; options: Options[] };
 
 export interface Opened {
   kind: "graph" | "table" | "snapshot" | "diff";
@@ -41,6 +44,7 @@ export interface Planned {
 export interface SweepPoint {
   capacity: number;
   outcome: string;
+  /** Traffic, or of several memories the cost, as is `traffic_bound`. */
   avoidable: number | null;
   spilled: number;
   retrieved: number;
@@ -67,6 +71,7 @@ export type Reply = { id: number } & (
   | { is: "planned"; planned: Planned }
   | { is: "taken"; bytes: Uint8Array }
   | { is: "swept"; swept: Swept }
+  | { is: "compared"; found: (MemoriesSummary | null)[] }
   | { is: "failed"; message: string; status: string }
 );
 /** The first message to a worker. */

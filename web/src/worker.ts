@@ -2,7 +2,15 @@
 import { BerthError, type Progress } from "./abi";
 import { startEngine } from "./engine";
 import { dataOf } from "./page-data";
-import { type Input, type Options, type Plan, Planner, kindOf } from "./planner";
+import {
+  type Input,
+  type MemoriesSummary,
+  type Options,
+  type Plan,
+  Planner,
+  kindOf,
+} from "./planner";
+import { costPoint, trafficPoint } from "./points";
 import type { File, Reply, Request, Start, Swept, Task } from "./messages";
 
 type Say = (
@@ -24,7 +32,11 @@ class Desk {
       case "take":
         return say({ is: "taken", bytes: this.take(task.kind) });
       case "sweep":
-        return this.sweep(task.options, task.points, say);
+        return task.memory === null
+          ? this.sweep(task.options, task.points, say)
+          : this.sweepMemory(task.options, task.points, task.memory, say);
+      case "compare":
+        return say({ is: "compared", found: task.options.map((each) => this.costOf(each)) });
     }
   }
 
@@ -125,20 +137,53 @@ class Desk {
     for (let k = 0; k < points; ++k) {
       const capacity = Math.round(high - ((high - low) * k) / Math.max(1, points - 1));
       const s = k === 0 ? first : at(String(capacity));
-      swept.points.push({
-        capacity,
-        outcome: s.outcome,
-        avoidable: s.has_plan ? s.spilled + s.retrieved : null,
-        spilled: s.spilled,
-        retrieved: s.retrieved,
-        traffic_bound: s.traffic_bound,
-        traffic_by_sum: s.traffic_by_sum,
-        seconds: s.seconds,
-      });
+      swept.points.push(trafficPoint(capacity, s));
       say({ is: "swept", swept: { ...swept, final: k + 1 === points } });
       if (high <= low) break;
     }
     say({ is: "swept", swept: { ...swept, final: true } });
+  }
+
+  /** As `berth sweep --memory NAME --capacity-of NAME`: up to the least peak of all orders, within
+   * which every tensor could be in one memory. */
+  private sweepMemory(options: Options, points: number, memory: number, say: Say): void {
+    const input = this.opened();
+    const rows = options.memory as readonly string[];
+    const { memory: _m, may_move, prefetch, activations_in, weights_in, device, ...one } = options;
+    const alone = input.plan(one);
+    const peak = alone.summary.peak;
+    alone.free();
+    const swept: Swept = {
+      least: null,
+      least_peak: null,
+      least_operator: "",
+      fixed_order: options.order === "program",
+      points: [],
+      final: false,
+    };
+    const unit = peak >= 64 * 1024 ? 1024 : 1;
+    for (let k = points; k > 0; --k) {
+      const capacity = unit * Math.ceil((peak * k) / points / unit);
+      if (capacity === swept.points.at(-1)?.capacity) continue;
+      const sized = rows.map((row, m) => (m === memory ? withSize(row, capacity) : row));
+      const s = this.costOf({ ...options, memory: sized });
+      if (!s) continue; // A reserved range does not lie within it.
+      swept.points.push(costPoint(capacity, s));
+      say({ is: "swept", swept });
+    }
+    say({ is: "swept", swept: { ...swept, final: true } });
+  }
+  /** null where the options make no sense. */
+  private costOf(options: Options): MemoriesSummary | null {
+    try {
+      const plan = this.opened().plan(options);
+      const summary = plan.inMemories();
+      plan.free();
+      return summary;
+    } catch (error) {
+      if (error instanceof BerthError && error.status !== "out of memory") return null;
+      throw error;
+    }
   }
 
   private opened(): Input {
@@ -151,6 +196,10 @@ class Desk {
     this.plan = this.input = this.diffPage = null;
   }
 }
+
+/** A memory as it is written, NAME[=CAPACITY][@SPEED], of another size. */
+const withSize = (row: string, size: number): string =>
+  row.replace(/^([^=@]*)(=[^@]*)?/, `$1=${size}`);
 
 let desk: Promise<Desk> | null = null;
 self.addEventListener("message", async ({ data }: MessageEvent<Start | Request>) => {

@@ -237,6 +237,18 @@ describe("a plan", () => {
     });
     const small = ["sram=48KiB@960MB/s", memories[1]];
     assert.equal(Number(await cost()), costOf({ memory: small }));
+    // What the size of the first memory is worth, with this plan on the curve; a place on it is taken.
+    await page.locator('.curve-box [data-line="traffic"]').waitFor({ timeout: 60000 });
+    await page.getByRole("heading", { name: "Cost against the size of sram" }).waitFor();
+    await page.locator(".curve-box circle").first().waitFor();
+    // Advice was tried: its figure is that of the plan that a click makes.
+    const advice = page.locator(".try button").first();
+    const said = await advice.locator("small").textContent();
+    await replan(page, () => advice.click());
+    const taken = Number(await cost());
+    assert.ok(taken < costOf({ memory: small }));
+    assert.match(await status(page), new RegExp(`take ${said.trim().split(",")[0]}`));
+    await choose("Tensors", "stay");
     await choose("Tensors", "copy");
     assert.equal(Number(await cost()), costOf({ memory: small, may_move: true }));
     await choose("Weights", "psram");

@@ -2,14 +2,23 @@
 import { Chart } from "../../../src/report/app/src/chart";
 import { type Data, parseExactly } from "../../../src/report/app/src/data";
 import { h, named } from "../../../src/report/app/src/dom";
-import { abridged, bytes, cost, duration, grouped } from "../../../src/report/app/src/format";
+import {
+  abridged,
+  bytes,
+  cost,
+  duration,
+  grouped,
+  parseBytes,
+  percent,
+} from "../../../src/report/app/src/format";
 import { button, commandLine, menu } from "../../../src/report/app/src/parts";
 import { PlanPage } from "../../../src/report/app/src/plan-page";
-import { Sweep } from "../../../src/report/app/src/sweep";
 import { onTheme, themeNow, toggleTheme } from "../../../src/report/app/src/theme";
-import type { File, Opened, Planned, Swept, Taken } from "../messages";
-import type { Remedy, Summary } from "../planner";
+import type { File, Opened, Planned, SweepPoint, Swept, Taken } from "../messages";
+import { costPoint, trafficPoint } from "../points";
+import type { MemoriesSummary, Remedy, Summary } from "../planner";
 import { Controls } from "./controls";
+import { sweepOf } from "./curve";
 import type { Desk } from "./desk";
 import { Failure } from "./desk";
 import { SearchView, type Tone } from "./search-view";
@@ -27,12 +36,30 @@ const REST = 350;
 /** Milliseconds between changes of the address. */
 const TELLING = 250;
 
+/** What may lower the cost in several memories, or make it fit. */
+const MEMORY_REMEDIES: [string, Partial<Settings>][] = [
+  ["In place", { in_place: true }],
+  ["Fused operators", { fuse: true }],
+  ["8-bit elements", { eight_bit: true }],
+  ["Tensors copied between operators", { moves: "copy" }],
+];
+
+/** A change that was tried, as a button. */
+interface Advice {
+  title: string;
+  note: string;
+  detail: string;
+  fits: boolean;
+  next: Settings;
+}
+
 export class App {
   private files: File[] = [];
   private opened: Opened | null = null;
   private controls: Controls | null = null;
   private report: PlanPage | null = null;
   private summary: Summary | null = null;
+  private several: MemoriesSummary | null = null;
   private verdict = "";
   private tone: Tone = "";
   /** Of the plan with as little memory as possible, which the slider starts from. */
@@ -146,7 +173,7 @@ export class App {
       this.opened = opened;
       this.base = null;
       this.swept = null;
-      this.summary = null;
+      this.summary = this.several = null;
       this.frame();
       if (opened.data !== null) {
         this.search.end("");
@@ -298,7 +325,10 @@ export class App {
 
   /** What the plan with as little memory as possible depends on. */
   private baseKey(): string {
-    return linkOf({ ...this.settings(), memory: null, overflow: "explain" });
+    const settings = this.settings();
+    const swept = this.sweptMemory();
+    const board = settings.board.map((row, m) => (m === swept ? { ...row, size: "" } : row));
+    return linkOf({ ...settings, board, memory: null, overflow: "explain" });
   }
 
   private async plan(): Promise<void> {
@@ -352,6 +382,7 @@ export class App {
   private showPlan(planned: Planned, settings: Settings, began: number): void {
     const { summary } = planned;
     this.summary = summary;
+    this.several = planned.several;
     this.place.classList.remove("stale");
     if (settings.memory === null && summary.addressed && !planned.several) {
       this.base = {
@@ -419,14 +450,27 @@ export class App {
       .map((remedy) => ({ remedy, next: changed(this.settings(), remedy.change) }))
       .filter(({ next }) => next !== null)
       .slice(0, 5);
-    this.advice.hidden = useful.length === 0;
     const fits = this.summary?.outcome === "infeasible" || this.summary?.outcome === "unknown";
+    this.showAdvice(
+      fits ? "Would make it fit" : "Would lower it",
+      useful.map(({ remedy, next }) => ({
+        ...remedy,
+        next: next!,
+        note:
+          remedy.needs >= 0 && !remedy.title.includes(bytes(remedy.needs))
+            ? `needs ${bytes(remedy.needs)}`
+            : "",
+      })),
+    );
+  }
+  private showAdvice(title: string, useful: Advice[]): void {
+    this.advice.hidden = useful.length === 0;
     this.advice.replaceChildren(
-      h("h2", {}, fits ? "Would make it fit" : "Would lower it"),
+      h("h2", {}, title),
       h(
         "ul",
         {},
-        ...useful.map(({ remedy, next }) =>
+        ...useful.map((each) =>
           h(
             "li",
             {},
@@ -434,14 +478,12 @@ export class App {
               "button",
               {
                 type: "button",
-                class: remedy.fits ? "fits" : "",
-                title: remedy.detail,
-                onclick: () => this.controls!.set(next!),
+                class: each.fits ? "fits" : "",
+                title: each.detail,
+                onclick: () => this.controls!.set(each.next),
               },
-              h("bdi", {}, remedy.title),
-              remedy.needs >= 0 && !remedy.title.includes(bytes(remedy.needs))
-                ? h("small", {}, ` needs ${bytes(remedy.needs)}`)
-                : null,
+              h("bdi", {}, each.title),
+              each.note ? h("small", {}, ` ${each.note}`) : null,
             ),
           ),
         ),
@@ -453,8 +495,11 @@ export class App {
   private async rest(turn: number): Promise<void> {
     const settings = this.settings();
     try {
-      // Of plans in several memories the page itself says what is in the way.
-      if (settings.board.length && this.kind === "graph") return;
+      if (settings.board.length && this.kind === "graph") {
+        await this.compare(turn);
+        if (turn === this.planning) await this.sweep(turn);
+        return;
+      }
       if (this.kind === "graph" || this.summary?.outcome === "infeasible") {
         this.search.begin("Looking for what would help");
         const options = optionsOf(settings, this.kind);
@@ -482,16 +527,57 @@ export class App {
       }
     }
   }
+  /** Of several memories: what would lower the cost, each tried. */
+  private async compare(turn: number): Promise<void> {
+    const settings = this.settings();
+    const now = this.several;
+    if (!now || (now.outcome === "optimal" && now.cost === 0)) return;
+    const tries = MEMORY_REMEDIES.map(([title, change]) => ({
+      title,
+      next: { ...settings, ...change },
+    })).filter(({ next }) => linkOf(next) !== linkOf(settings));
+    const options = tries.map(({ next }) => ({
+      ...optionsOf(next, "graph"),
+      time_limit: SECONDS_PER_POINT,
+    }));
+    this.search.begin("Looking for what would lower the cost");
+    const reply = await this.desk.ask({ do: "compare", options }, {});
+    if (turn !== this.planning || reply.is !== "compared") return;
+    const unit = now.unplaced > 0;
+    const useful = tries.flatMap(({ title, next }, i) => {
+      const found = reply.found[i];
+      if (!found || found.unplaced > now.unplaced) return [];
+      if (found.unplaced === now.unplaced && found.cost >= now.cost) return [];
+      const fits = found.unplaced === 0 && found.outcome !== "infeasible";
+      const what = fits
+        ? `${cost(found.cost, "ns")}${unit ? "" : `, ${percent(now.cost - found.cost, now.cost)} less`}`
+        : `${grouped(found.unplaced)} without a place`;
+      return [{ title, next, fits, detail: `Tried: ${what}`, note: what, worth: found }];
+    });
+    useful.sort((x, y) => x.worth.unplaced - y.worth.unplaced || x.worth.cost - y.worth.cost);
+    this.showAdvice(unit ? "Would make it fit" : "Would lower the cost", useful);
+    this.search.end(this.verdict, this.tone);
+  }
+
+  /** The memory whose size the curve is about; -1: there is none whose size matters. */
+  private sweptMemory(): number {
+    const { board } = this.settings();
+    return board.some(({ speed }) => speed) ? board.findIndex(({ size }) => size) : -1;
+  }
   private async sweep(turn: number): Promise<void> {
     const settings = this.settings();
+    const several = settings.board.length > 0;
+    const memory = several ? this.sweptMemory() : null;
+    if (memory !== null && memory < 0) return;
     const key = this.baseKey();
     if (this.swept?.key !== key || !this.swept.result.final) {
-      const { capacity: _c, budget: _b, recompute: _r, ...rest } = optionsOf(settings, "graph");
+      const { capacity: _c, budget: _b, ...rest } = optionsOf(settings, "graph");
+      if (!several) delete rest.recompute;
       const options = { ...rest, time_limit: SECONDS_PER_POINT };
-      if (!["auto", "program"].includes(settings.order)) delete options["order" as never];
-      this.search.begin("Drawing the curve of traffic");
+      if (!several && !["auto", "program"].includes(settings.order)) delete options.order;
+      this.search.begin(`Drawing the curve of ${several ? "the cost" : "traffic"}`);
       await this.desk.ask(
-        { do: "sweep", options, points: POINTS },
+        { do: "sweep", options, points: POINTS, memory },
         {
           swept: (result) => {
             if (turn !== this.planning) return;
@@ -506,65 +592,43 @@ export class App {
     this.showCurve();
   }
   private showCurve(): void {
-    const { swept, summary } = this;
+    const { swept } = this;
     cancelAnimationFrame(this.drawn);
     if (!swept || !swept.result.points.length) return;
     this.drawn = requestAnimationFrame(() => {
-      const points = [...swept.result.points];
-      const memory = this.settings().memory;
-      let current = -1;
-      if (summary?.spills && memory !== null) {
-        current = points.findIndex((point) => point.capacity === memory);
-        if (current < 0) {
-          current = points.length;
-          points.push({
-            capacity: memory,
-            outcome: summary.outcome,
-            avoidable: summary.has_plan ? summary.spilled + summary.retrieved : null,
-            spilled: summary.spilled,
-            retrieved: summary.retrieved,
-            traffic_bound: summary.traffic_bound,
-            traffic_by_sum: summary.traffic_by_sum,
-            seconds: summary.seconds,
-          });
-        }
-      }
-      const column = <K extends keyof (typeof points)[0]>(key: K) =>
-        points.map((point) => point[key]);
-      const sweep = new Sweep({
-        kind: "sweep",
-        quantity: null,
-        provenance: [],
-        curves: [
-          {
-            model: this.files[0]!.name,
-            input: "",
-            least: swept.result.least,
-            least_peak: swept.result.fixed_order ? null : swept.result.least_peak,
-            least_operator: swept.result.least_operator,
-            fixed_order: swept.result.fixed_order,
-            number: points.map((_, i) => i + 1),
-            capacity: column("capacity"),
-            outcome: column("outcome"),
-            avoidable: column("avoidable"),
-            spilled: column("spilled"),
-            retrieved: column("retrieved"),
-            traffic_bound: column("traffic_bound"),
-            traffic_by_sum: column("traffic_by_sum"),
-            seconds: column("seconds"),
-          },
-        ],
+      const { board } = this.settings();
+      const memory = board.length ? this.sweptMemory() : null;
+      const { sweep, points, current } = sweepOf(swept.result, this.files[0]!.name, {
+        settings: this.settings(),
+        memory,
+        now: this.pointNow(),
       });
-      const chart = new Chart(sweep, "Traffic off chip against memory");
+      const over = memory === null ? "memory" : `the size of ${board[memory]!.name}`;
+      const title = `${sweep.quantity.title} against ${over}`;
+      const chart = new Chart(sweep, title);
       chart.selected = current;
       chart.setLooks(themeNow());
       chart.onSelect = (i) => {
-        if (i >= 0) this.controls!.set({ memory: points[i]!.capacity });
+        if (i < 0) return;
+        const { capacity } = points[i]!;
+        if (memory === null) this.controls!.set({ memory: capacity });
+        else this.controls!.setSize(memory, capacity);
       };
-      this.curve.setAttribute("aria-label", "Traffic against memory");
+      this.curve.setAttribute("aria-label", title);
       this.curve.hidden = false;
-      this.curve.replaceChildren(h("h2", {}, "Traffic off chip against memory"), chart.root);
+      this.curve.replaceChildren(h("h2", {}, title), chart.root);
     });
+  }
+  /** Where the plan that is shown lies on the curve. */
+  private pointNow(): SweepPoint | null {
+    const { summary, several } = this;
+    const { board, memory } = this.settings();
+    if (several) {
+      const at = this.sweptMemory();
+      const capacity = at < 0 ? NaN : parseBytes(board[at]!.size);
+      return Number.isFinite(capacity) ? costPoint(capacity, several) : null;
+    }
+    return summary?.spills && memory !== null ? trafficPoint(memory, summary) : null;
   }
 
   private showExtras(): void {

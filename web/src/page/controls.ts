@@ -381,6 +381,12 @@ export class Controls {
       this.set({ memory: Math.floor(value) });
     }
   }
+  /** Of one of several memories. */
+  setSize(memory: number, size: number): void {
+    const row = (each: MemoryRow, m: number) =>
+      m === memory ? { ...each, size: exactly(size) } : each;
+    this.set({ board: this.settings.board.map(row) });
+  }
   set(change: Partial<Settings>): void {
     this.settings = { ...this.settings, ...change };
     this.show();
@@ -410,6 +416,9 @@ const ROW: [keyof MemoryRow, string, string, string][] = [
   ["size", "Size", "no limit", "9"],
   ["speed", "Speed", "100MB/s", "18"],
 ];
+
+/** As it is typed: in KiB where no digit is lost. */
+const exactly = (size: number) => (size % 1024 ? `${size}B` : `${size / 1024} KiB`);
 
 /** With three digits or so: sizes that people would choose. */
 function nearest(value: number, high: number): number {
