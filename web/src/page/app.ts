@@ -205,6 +205,7 @@ export class App {
     this.report?.stop();
     this.report = null;
     this.place.replaceChildren();
+    this.place.classList.toggle("one", !diff);
     this.advice.replaceChildren();
     this.advice.hidden = true;
     delete this.takeAway.dataset["offers"];
@@ -225,7 +226,7 @@ export class App {
         { class: "bar", role: "banner" },
         h("button", { type: "button", class: "brand", onclick: () => this.start() }, "Berth"),
         h(
-          "span",
+          "h1",
           { class: "file" },
           ...this.files.flatMap(({ name }, i) => [i ? " → " : null, named(name, 50)]),
           diff ? null : h("small", {}, ` ${what.join(", ")}`),
@@ -396,10 +397,14 @@ export class App {
     this.showReport(planned.data);
     this.showRemedies(planned.remedies);
     const took = duration((performance.now() - began) / 1000);
-    this.verdict = verdictOf(planned, this.again());
+    this.verdict = verdictOf(planned, this.again(), this.leastKnown());
     this.tone = toneOf(planned);
     this.search.end(this.verdict, this.tone, `${took} with the picture.`);
     ++this.plans;
+  }
+  /** With these settings, some plan without a limit needs no more than this; null: not known. */
+  private leastKnown(): number | null {
+    return this.base?.key === this.baseKey() ? this.base.height : null;
   }
   /** Names of the operators that run again, and how often. */
   private again(): Map<string, number> {
@@ -690,10 +695,10 @@ function toneOf({ several, summary }: Planned): Tone {
 }
 
 /** Whether it fits, what is proved, and what it costs. */
-function verdictOf(planned: Planned, again: Map<string, number>): string {
+function verdictOf(planned: Planned, again: Map<string, number>, least: number | null): string {
   if (planned.several) return verdictOfSeveral(planned);
   const { recomputed, summary: s } = planned;
-  if (!recomputed || !s.has_plan) return verdictOfOne(s);
+  if (!recomputed || !s.has_plan) return verdictOfOne(s, least);
   const traffic = s.spilled + s.retrieved;
   const copies = traffic ? ` Copies ${bytes(traffic)}.` : "";
   if (!again.size) return `Fits ${bytes(s.capacity)} with no operator run again.${copies}`;
@@ -730,7 +735,7 @@ function verdictOfSeveral({ several, run }: Planned): string {
   return `Fits. ${what}${waits}: ${worth}.`;
 }
 
-function verdictOfOne(s: Summary): string {
+function verdictOfOne(s: Summary, least: number | null): string {
   if (s.unsized > 0 && s.outcome === "unknown") {
     return `${grouped(s.unsized)} tensors have no known size: at least ${bytes(s.height_bound)} are needed.`;
   }
@@ -742,7 +747,10 @@ function verdictOfOne(s: Summary): string {
   const capacity = bytes(s.capacity);
   if (s.outcome === "infeasible") return `Does not fit ${capacity}: proved.`;
   if (s.outcome === "unknown") return `Not known whether it fits ${capacity}.`;
-  if (!s.spills) return `Fits ${capacity}.`;
+  if (!s.spills) {
+    const other = least !== null && least < s.height ? `, and ${bytes(least)} would do` : "";
+    return `Fits ${capacity}: this plan takes ${bytes(s.height)}${other}.`;
+  }
   const traffic = s.spilled + s.retrieved;
   return traffic === 0
     ? `Fits ${capacity} without spills.`

@@ -115,6 +115,8 @@ export class Controls {
         (list.value === "one" ? [] : this.settings.board.length ? this.settings.board : OWN);
       this.set({ board: rows.map((row) => ({ ...row })), activations_in: "", weights_in: "" });
     });
+    const label = h("label", { class: "memories-choice" }, h("span", {}, "Memories"), list);
+    let home: HTMLElement | null = null;
     this.fields.push(() => {
       const { board } = this.settings;
       const same = BOARDS.find(([, , rows]) => JSON.stringify(rows) === JSON.stringify(board));
@@ -123,8 +125,15 @@ export class Controls {
       this.single.hidden = board.length > 0;
       this.board.hidden = board.length === 0;
       if (board.length) this.showBoard();
+      // Several stand below the choice of them.
+      home ??= label.parentElement;
+      const place = board.length ? this.board : home!;
+      if (place.contains(label)) return;
+      const focused = document.activeElement === list;
+      place.prepend(label);
+      if (focused) list.focus();
     });
-    return h("label", { class: "memories-choice" }, h("span", {}, "Memories"), list);
+    return label;
   }
   /** A row of fields for each of several memories. They stay while a value changes, so that the focus
    * does. */
@@ -138,6 +147,7 @@ export class Controls {
     }
     this.board.replaceChildren(
       h("legend", { class: "sr" }, "The memories"),
+      ...this.board.querySelectorAll(".memories-choice"),
       ...board.map((_, i) => this.memoryRow(i)),
       h(
         "button",
