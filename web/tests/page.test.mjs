@@ -543,8 +543,7 @@ describe("what is wrong", () => {
         before,
       );
     }
-    await drop(page, CELLS);
-    await planned(page, await plans(page));
+    await replan(page, () => drop(page, CELLS));
   });
   test("hostile files are refused with their place, or planned", async () => {
     const corpora = join(root, "tests/fuzz/corpus");
@@ -568,8 +567,7 @@ describe("what is wrong", () => {
       const name = path.slice(path.lastIndexOf("/") + 1);
       assert.ok(text === "planned" || text.includes(name.slice(0, 40)), `${path}: ${text}`);
     }
-    await drop(page, CELLS);
-    await planned(page, await plans(page));
+    await replan(page, () => drop(page, CELLS));
   });
   test("other people's files are named, not guessed at", async () => {
     await start();
