@@ -533,7 +533,8 @@ BERTH_API berth_status berth_schedule_graph(const berth_graph* graph, const bert
    `height` and `peak` of the summary are -1, and berth_plan_memories() has the costs. With "may_move"
    as well, tensors are copied from one memory to another where that costs less, and with "prefetch",
    which needs a time for every operator, from "device" or "profile" or the graph, while operators run:
-   berth_plan_copy() has the copies. */
+   berth_plan_copy() has the copies. With "spill" instead, each memory is a scratchpad for the tensors
+   that may be in it alone, and what does not fit is copied out and back, for the least traffic. */
 BERTH_API berth_status berth_plan_graph(const berth_graph* graph, const berth_options* options,
                                         berth_plan** plan, berth_error** error);
 

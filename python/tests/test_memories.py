@@ -199,10 +199,27 @@ def test_prefetch_takes_times_from_a_device(root):
         berth.plan(model, memory=memory, prefetch=True)
 
 
+def test_scratchpads_spill(tmp_path):
+    graph, _ = parking()
+    found = berth.plan(graph, memory=["pad=190"], order="program", spill=True)
+    assert found.spills and found.traffic.spilled == found.traffic.retrieved == 100
+    assert found.traffic_bound == 200 and found.copies == []
+    assert [(move.tensor, move.direction) for move in found.moves] == [("x", "out"), ("x", "in")]
+    found.validate()
+    found.save(str(tmp_path / "plan.json"))
+    berth.check(found.graph, str(tmp_path / "plan.json"))
+    assert 'class="out"' in found.svg() and "x#2" in found.to_csv()
+    assert '"written":100' in found.report()
+
+
 def test_moves_that_cannot_be():
     graph, memory = parking()
     with pytest.raises(berth.InvalidOptions, match="may_move: only with memory"):
         berth.plan(graph, may_move=True)
+    with pytest.raises(berth.InvalidOptions, match="spill: only with memory"):
+        berth.plan(graph, spill=True, budget=190)
+    with pytest.raises(berth.InvalidOptions, match="prefetch and spill"):
+        berth.plan(graph, memory=["pad=190"], spill=True, prefetch=True)
     with pytest.raises(berth.InvalidOptions, match="prefetch: only with memory"):
         berth.plan(graph, prefetch=True, capacity=1000)
     with pytest.raises(berth.InvalidOptions, match="copy_latency: only with prefetch"):

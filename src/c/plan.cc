@@ -162,10 +162,7 @@ std::vector<ModelChange> OtherReadingsOf(const GraphInput& input) {
 SvgOptions PictureOptions(const berth_plan& plan, const std::string& title) {
   SvgOptions svg;
   svg.title = title;
-  if (!plan.answer.spills) return svg;
-  for (const Residency& r : plan.answer.best->residencies) {
-    svg.marks.push_back({r.comes_in, r.written_out});
-  }
+  if (plan.answer.spills) svg.marks = MarksOf(*plan.answer.best);
   return svg;
 }
 
@@ -563,10 +560,9 @@ berth_status berth_plan_to_svg(const berth_plan* plan, berth_text** svg, berth_e
     const berth::Bytes bound = answer.spills ? answer.placement_bound : answer.height_bound;
     const std::string& title = from.table != nullptr ? from.table->name : from.graph->name;
     if (from.several()) {
-      berth::SvgOptions picture;
-      picture.title = title;
-      c::Give(svg, berth::WriteSvg(from.graph->model.graph, from.options.schedule.counting,
-                                   from.options.memories, *answer.best, picture));
+      c::Give(svg,
+              berth::WriteSvg(from.graph->model.graph, from.options.schedule.counting,
+                              from.options.memories, *answer.best, c::PictureOptions(from, title)));
       return {};
     }
     const berth::Problem buffers = from.subject().Buffers(*answer.best, answer.capacity);
@@ -636,10 +632,6 @@ berth_status berth_plan_parse_graph(const berth_graph* graph, const char* bytes,
       BERTH_TRY(c::CheckCosts(of, settings, shown));
     }
     const berth::PlanFile file = BERTH_TRY(berth::ReadPlan(text, shown));
-    if (!stated.memories.memories.empty() && stated.spills) {
-      return berth::Fail(berth::ErrorCode::kUnsupported,
-                         shown + ": plans with spills in several memories are not read here");
-    }
     if (stated.memories.memories.empty()) {
       BERTH_TRY(berth::ValidatePlan(of, counting, stated.capacity, stated.plan));
     } else {

@@ -753,6 +753,51 @@ static void test_moves(void) {
   berth_graph_free(graph);
 }
 
+/* A scratchpad from which `x` goes out and comes back. */
+static void test_scratchpad(void) {
+  berth_graph* graph = parking();
+  berth_options* options = berth_options_new();
+  berth_plan* plan = NULL;
+  berth_plan* read = NULL;
+  berth_text* text = NULL;
+  berth_summary summary;
+  size_t count = 0, i, stays = 0;
+  const berth_residency* residencies;
+  summary.struct_size = sizeof summary;
+  WORKS(berth_options_set(options, "order", "program", &error));
+  WORKS(berth_options_set(options, "spill", "on", &error));
+  FAILS(berth_plan_graph(graph, options, &plan, &error), BERTH_INVALID_OPTIONS, "spill: only");
+  WORKS(berth_options_set(options, "memory", "pad=190", &error));
+  WORKS(berth_options_set(options, "may_move", "on", &error));
+  FAILS(berth_plan_graph(graph, options, &plan, &error), BERTH_INVALID_OPTIONS, "may_move and spill");
+  WORKS(berth_options_set(options, "may_move", "off", &error));
+  WORKS(berth_plan_graph(graph, options, &plan, &error));
+  WORKS(berth_plan_summary(plan, &summary, &error));
+  CHECK(summary.outcome == BERTH_OPTIMAL && summary.spills == 1 && summary.fixed_order == 1);
+  CHECK(summary.spilled == 100 && summary.retrieved == 100 && summary.traffic_bound == 200);
+  residencies = berth_plan_residencies(plan, &count);
+  for (i = 0; i < count; ++i) stays += residencies[i].tensor == 0;
+  CHECK(stays == 2 && berth_plan_copy_count(plan) == 0);
+  WORKS(berth_plan_validate(plan, &error));
+  WORKS(berth_plan_to_svg(plan, &text, &error));
+  CHECK(strstr(berth_text_data(text), "class=\"out\"") != NULL);
+  berth_text_free(text);
+  WORKS(berth_plan_to_page(plan, NULL, &text, &error));
+  CHECK(strstr(berth_text_data(text), "\"written\":100") != NULL);
+  berth_text_free(text);
+  WORKS(berth_plan_to_json(plan, &text, &error));
+  WORKS(berth_plan_parse_graph(graph, berth_text_data(text), berth_text_length(text), "p.json",
+                               &read, &error));
+  WORKS(berth_plan_summary(read, &summary, &error));
+  CHECK(summary.spills == 1 && summary.spilled == 100 && summary.retrieved == 100);
+  WORKS(berth_plan_validate(read, &error));
+  berth_text_free(text);
+  berth_plan_free(read);
+  berth_plan_free(plan);
+  berth_options_free(options);
+  berth_graph_free(graph);
+}
+
 static void test_graph(void) {
   berth_graph* graph = berth_graph_new("net");
   berth_graph* changed = NULL;
@@ -1164,6 +1209,7 @@ int main(int argc, char** argv) {
   TestMemories();
   test_problem();
   test_moves();
+  test_scratchpad();
   test_graph();
   test_cancel();
   if (argc > 1) test_model(argv[1]);

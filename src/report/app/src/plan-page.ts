@@ -8,7 +8,13 @@ import { h, named, withKeys } from "./dom";
 import { parseFilter } from "./filter";
 import { abridged, bytes, cost, grouped, percent, visible } from "./format";
 import { planHeader } from "./header";
-import { costDetails, displacedPanel, leftOutPanel, memoriesPanel } from "./memories";
+import {
+  costDetails,
+  displacedPanel,
+  leftOutPanel,
+  memoriesPanel,
+  trafficDetails,
+} from "./memories";
 import { Page, type Keys, type Panel, viewFrom } from "./page";
 import {
   aboutPanel,
@@ -72,7 +78,9 @@ export class PlanPage extends Page implements PlanApp {
         }
         this.remember();
       };
-      plot.marks.moves = this.moves;
+      plot.marks.moves = this.moves.filter(
+        ({ from }) => plot.plan.lanes[plot.plan.laneOfBuffer(from)] === plot.lane,
+      );
       plot.marks.copies = plot.plan.raw.copies.filter(({ from, to }) =>
         [from, to].some((row) => plot.plan.lanes[plot.plan.laneOfBuffer(row)] === plot.lane),
       );
@@ -213,7 +221,9 @@ export class PlanPage extends Page implements PlanApp {
         add("memories", "Memories", memoriesPanel);
         if (this.plans[0]!.raw.copies.length || this.plans[0]!.raw.run)
           add("copies", this.plans[0]!.raw.run ? "Copies and time" : "Copies", copiesPanel);
-        add("displaced", "Not where they cost the least", displacedPanel);
+        if (this.plans[0]!.scratchpads) add("transfers", "Transfers", transfersPanel);
+        if (this.plans[0]!.raw.costs)
+          add("displaced", "Not where they cost the least", displacedPanel);
         if (this.plans[0]!.raw.left_out!.length) add("left-out", "Left out", leftOutPanel);
         if (this.plans[0]!.raw.graph) add("operators", "Operators", operatorsPanel);
         add("buffers", "Buffers", buffersPanel);
@@ -497,7 +507,11 @@ export class PlanPage extends Page implements PlanApp {
         ? this.data.diff
           ? nothingSelected(hint)
           : [
-              ...(this.plan.raw.memories ? costDetails(this) : peakDetails(this)),
+              ...(this.plan.scratchpads
+                ? trafficDetails(this)
+                : this.plan.raw.costs
+                  ? costDetails(this)
+                  : peakDetails(this)),
               h("p", { class: "note" }, ...withKeys(hint)),
             ]
         : this.selected < 0
