@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "berth/advise.h"
-#include "berth/diff.h"
 #include "berth/file.h"
 #include "berth/graph.h"
 #include "berth/graph_memories.h"
@@ -658,27 +657,6 @@ berth_status berth_plan_parse_graph(const berth_graph* graph, const char* bytes,
     }
     c::Complete(*read, std::move(answer));
     *plan = read.release();
-    return {};
-  });
-}
-
-berth_status berth_diff_plans(const char* before, size_t before_length, const char* before_name,
-                              const char* after, size_t after_length, const char* after_name,
-                              berth_diff* out, berth_text** page, berth_error** error) {
-  return c::Call(error, [&]() -> Result<void> {
-    const berth::PlanFile old_plan = BERTH_TRY(berth::ReadPlan(
-        c::ViewOf(before, before_length), before_name == nullptr ? "before" : before_name));
-    const berth::PlanFile new_plan = BERTH_TRY(berth::ReadPlan(
-        c::ViewOf(after, after_length), after_name == nullptr ? "after" : after_name));
-    const berth::PlanDiff diff = berth::Compare(old_plan, new_plan);
-    c::RequireStruct(out);
-    std::unique_ptr<berth_text> html;
-    if (page != nullptr) html.reset(new berth_text{berth::WritePage(old_plan, new_plan, diff)});
-    c::Fill(out, {0, old_plan.placement.height, new_plan.placement.height, diff.before.load,
-                  diff.after.load, old_plan.traffic.avoidable(), new_plan.traffic.avoidable(),
-                  diff.added.size(), diff.removed.size(), diff.grown, diff.shrunk, diff.moved,
-                  diff.retimed, diff.unchanged, diff.same_order});
-    if (page != nullptr) *page = html.release();
     return {};
   });
 }

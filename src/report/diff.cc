@@ -6,11 +6,14 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/text.h"
+
 namespace berth {
 namespace {
 
 void CompareMemories(const PlanFile& before, const PlanFile& after, PlanDiff& diff) {
-  diff.comparable = before.memories.empty() == after.memories.empty();
+  diff.same_cost_kind = before.memories.empty() ||
+                        (before.cost_unit == after.cost_unit && before.prefetch == after.prefetch);
   const auto called = [](const PlanFile& plan,
                          const std::string& name) -> std::optional<std::size_t> {
     for (std::size_t m = 0; m < plan.memories.size(); ++m) {
@@ -45,7 +48,13 @@ void CompareMemories(const PlanFile& before, const PlanFile& after, PlanDiff& di
 
 }  // namespace
 
-PlanDiff Compare(const PlanFile& before, const PlanFile& after) {
+Result<PlanDiff> Compare(const PlanFile& before, const PlanFile& after) {
+  if (before.memories.empty() != after.memories.empty()) {
+    const PlanFile& several = before.memories.empty() ? after : before;
+    return Fail(ErrorCode::kInvalidPlan, internal::Printable(several.name) +
+                                             " is a plan for several memories, and the other for "
+                                             "one: they cannot be compared");
+  }
   const auto& old_buffers = before.problem.buffers;
   const auto& new_buffers = after.problem.buffers;
   std::unordered_map<std::string_view, std::size_t> by_id;  // Of the old plan; never iterated.
