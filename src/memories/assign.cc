@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "memories/choose.h"
+#include "memories/exchange.h"
 #include "memories/timeline.h"
 
 namespace berth::internal::memories {
@@ -15,6 +16,7 @@ namespace {
 constexpr std::size_t kMostPins = 2000;
 // Likewise units of which one may be better than the other.
 constexpr std::size_t kMostCompared = 4000;
+constexpr std::size_t kMostExchanged = 2000;
 
 // The sum of profits that the search computes with.
 constexpr std::int64_t kMostProfit = std::int64_t{1} << 55;
@@ -322,16 +324,37 @@ void Assigner::AddNogoods() {
   }
 }
 
+// Whether a unit is one buffer without gaps, which may lie anywhere in its memories.
+bool Assigner::IsMovable(const Use& use) const {
+  const Unit& unit = model_.units[use.unit];
+  const Buffer& buffer = model_.tables.front().problem.buffers[use.unit];
+  return unit.buffers.size() == 1 && buffer.gaps.empty() && !buffer.offset && !tied_[use.unit] &&
+         std::none_of(use.modes.begin(), use.modes.end(),
+                      [&](std::size_t k) { return unit.modes[k].pin.has_value(); });
+}
+
+void Assigner::AddExchanges() {
+  if (selection_.items.size() > kMostExchanged) return;
+  std::vector<Movable> movable;
+  for (std::size_t i = 0; i < uses_.size(); ++i) {
+    if (!IsMovable(uses_[i])) continue;
+    const std::size_t u = uses_[i].unit;
+    const Buffer& buffer = model_.tables.front().problem.buffers[u];
+    Movable each{i, buffer.start, buffer.end, buffer.size, {}};
+    for (const Colocated& table : model_.tables) {
+      each.alignment.push_back(table.problem.buffers[u].alignment);
+    }
+    movable.push_back(std::move(each));
+  }
+  selection_.exchanges = FindExchanges(selection_, movable);
+}
+
 // A unit within the rectangle of another, and worth more, can take its place in any plan.
 void Assigner::AddDominances() {
   if (selection_.items.size() > kMostCompared) return;
   std::vector<bool> simple(selection_.items.size());
   for (std::size_t i = 0; i < simple.size(); ++i) {
-    const std::size_t u = uses_[i].unit;
-    const Unit& unit = model_.units[u];
-    const Buffer& buffer = model_.tables.front().problem.buffers[u];
-    simple[i] = uses_[i].modes.size() == 1 && unit.buffers.size() == 1 && buffer.gaps.empty() &&
-                !buffer.offset && !tied_[u] && !unit.modes[uses_[i].modes.front()].pin;
+    simple[i] = uses_[i].modes.size() == 1 && IsMovable(uses_[i]);
   }
   const auto dominates = [&](std::size_t i, std::size_t j) {
     const Option& option = selection_.items[i].options.front();
@@ -340,6 +363,10 @@ void Assigner::AddDominances() {
     const std::vector<Buffer>& table = model_.tables[option.memory].problem.buffers;
     const Buffer& a = table[uses_[i].unit];
     const Buffer& b = table[uses_[j].unit];
+    const Item& inner = selection_.items[i];
+    const Item& outer = selection_.items[j];
+    // One that competes with none has a section of its own, where the other one is not.
+    if (inner.first() < outer.first() || inner.last() > outer.last()) return false;
     return a.start >= b.start && a.end <= b.end && a.size <= b.size &&
            b.alignment % a.alignment == 0;
   };
@@ -378,7 +405,10 @@ const Selection& Assigner::Build(bool dominance, int percent) {
     }
   }
   AddNogoods();
-  if (dominance) AddDominances();
+  if (dominance) {
+    AddDominances();
+    AddExchanges();
+  }
   return selection_;
 }
 

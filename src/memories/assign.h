@@ -82,7 +82,9 @@ class Assigner {
   void AddNogood(const Conflict& conflict);
   [[nodiscard]] bool HasItems(const Conflict& conflict) const;
   void AddPairs();
+  [[nodiscard]] bool IsMovable(const Use& use) const;
   void AddDominances();
+  void AddExchanges();
 
   const MemoryProblem& problem_;
   const Model& model_;
