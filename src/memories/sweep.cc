@@ -111,6 +111,7 @@ class Sweeper {
   void PlaceSlots();
   void PlanTolls();
   [[nodiscard]] bool IsExcluded(const std::uint64_t* state, std::size_t item, int option) const;
+  [[nodiscard]] bool IsBarred(const std::uint64_t* state, std::size_t item, int option) const;
   [[nodiscard]] std::int64_t Missing(const std::uint64_t* state, std::size_t item,
                                      int option) const;
   void Expand(std::size_t item, std::size_t section);
@@ -354,6 +355,13 @@ bool Sweeper::IsExcluded(const std::uint64_t* state, std::size_t item, int optio
   return false;
 }
 
+// Whether an item could take the place of this one, or this one its.
+bool Sweeper::IsBarred(const std::uint64_t* state, std::size_t item, int option) const {
+  return std::any_of(barriers_[item].begin(), barriers_[item].end(), [&](const Barrier& barrier) {
+    return (barrier.excluded[ValueIn(state, slot_[barrier.other])] >> (option + 1) & 1) != 0;
+  });
+}
+
 // What priced nogoods lose by this decision: each member that is not taken costs the price, but for
 // the first of them. Its bit in the state says whether all have been taken so far.
 std::int64_t Sweeper::Missing(const std::uint64_t* state, std::size_t item, int option) const {
@@ -392,10 +400,7 @@ void Sweeper::Expand(std::size_t item, std::size_t section) {
       if (other == tie.this_is_better) return;
       if (!question_.charge_late) loss += tie.price;  // Once, in one of the two directions.
     }
-    for (const Barrier& barrier : barriers_[item]) {
-      const std::uint64_t excluded = barrier.excluded[ValueIn(from, slot_[barrier.other])];
-      if ((excluded >> (option + 1) & 1) != 0) return;
-    }
+    if (IsBarred(from, item, option)) return;
     // Backwards it is not charged: what that says of the rest of time still holds.
     if (!question_.charge_late) loss += Missing(from, item, option);
     if (loss > allowed) return;
