@@ -533,7 +533,8 @@ BERTH_API berth_status berth_schedule_graph(const berth_graph* graph, const bert
    `height` and `peak` of the summary are -1, and berth_plan_memories() has the costs. With "may_move"
    as well, tensors are copied from one memory to another where that costs less, and with "prefetch",
    which needs a time for every operator, from "device" or "profile" or the graph, while operators run:
-   berth_plan_copy() has the copies. */
+   berth_plan_copy() has the copies. With "spill" instead, each memory is a scratchpad for the tensors
+   that may be in it alone, and what does not fit is copied out and back, for the least traffic. */
 BERTH_API berth_status berth_plan_graph(const berth_graph* graph, const berth_options* options,
                                         berth_plan** plan, berth_error** error);
 
@@ -645,10 +646,11 @@ BERTH_API berth_status berth_plan_parse_problem(const berth_problem* problem, co
 BERTH_API berth_status berth_plan_parse_graph(const berth_graph* graph, const char* bytes,
                                               size_t length, const char* name, berth_plan** plan,
                                               berth_error** error);
-/* What changed from one plan file to the next. */
+/* ---- What changed from one plan to the next --------------------------------------------------- */
+
 typedef struct berth_diff {
   size_t struct_size;
-  int64_t height_before;
+  int64_t height_before; /* Of several memories each has its own: -1 here, as the peaks. */
   int64_t height_after;
   int64_t peak_before;
   int64_t peak_after;
@@ -662,8 +664,79 @@ typedef struct berth_diff {
   size_t retimed;
   size_t unchanged;
   int32_t same_order;
+  /* Since version 2. Of plans for several memories; of others 1, 0 and -1. */
+  int32_t same_cost_kind; /* The costs have one unit, and both are of accesses or both of a run. */
+  size_t other_memory;    /* Buffers that were in another one; `moved` counts them, too. */
+  size_t unplaced_before; /* Buffers that must have a place and have none. */
+  size_t unplaced_after;
+  int64_t cost_before;
+  int64_t cost_after;
 } berth_diff;
-/* `page` may be NULL; else it receives both plans as an HTML file, side by side. */
+/* Two plan files, whose buffers are matched by their ids. NULL names are "before" and "after". Errors:
+   PARSE; INVALID_PLAN, also where one plan is for several memories and the other for one. */
+typedef struct berth_comparison berth_comparison;
+BERTH_API berth_status berth_compare_plans(const char* before, size_t before_length,
+                                           const char* before_name, const char* after,
+                                           size_t after_length, const char* after_name,
+                                           berth_comparison** comparison, berth_error** error);
+BERTH_API void berth_comparison_free(berth_comparison* comparison);
+BERTH_API berth_status berth_comparison_summary(const berth_comparison* comparison, berth_diff* out,
+                                                berth_error** error);
+/* A buffer that is not as before. Texts live until the comparison is freed. */
+typedef struct berth_change {
+  size_t struct_size;
+  const char* id;
+  int32_t in_before; /* It is in the old plan; otherwise the figures of that one are 0. */
+  int32_t in_after;
+  int64_t start_before;
+  int64_t start_after;
+  int64_t end_before;
+  int64_t end_after;
+  int64_t size_before;
+  int64_t size_after;
+  int64_t offset_before;
+  int64_t offset_after;
+  const char* memory_before; /* Its name; "" in a plan that has one, or has not the buffer. */
+  const char* memory_after;
+} berth_change;
+/* Those that both plans have, the ones that grew most first; then new ones and those that are gone,
+   each the largest first. */
+BERTH_API size_t berth_comparison_change_count(const berth_comparison* comparison);
+BERTH_API berth_status berth_comparison_change(const berth_comparison* comparison, size_t index,
+                                               berth_change* out, berth_error** error);
+/* One of several memories, which are matched by name. */
+typedef struct berth_memory_change {
+  size_t struct_size;
+  const char* name;
+  int32_t in_before; /* The old plan has it; otherwise the figures of that one are -1. */
+  int32_t in_after;
+  int64_t capacity_before; /* -1: none. */
+  int64_t capacity_after;
+  int64_t height_before;
+  int64_t height_after;
+  int64_t peak_before;
+  int64_t peak_after;
+} berth_memory_change;
+/* Those of the new plan, then those that are gone. Of plans in one memory there are none. */
+BERTH_API size_t berth_comparison_memory_count(const berth_comparison* comparison);
+BERTH_API berth_status berth_comparison_memory(const berth_comparison* comparison, size_t index,
+                                               berth_memory_change* out, berth_error** error);
+/* The buffers that were in one memory and are in another now. */
+typedef struct berth_transfer {
+  size_t struct_size;
+  const char* from_memory; /* Names. */
+  const char* to_memory;
+  size_t buffers;
+  int64_t bytes; /* As they are now. */
+} berth_transfer;
+/* From each to each, the most bytes first. */
+BERTH_API size_t berth_comparison_transfer_count(const berth_comparison* comparison);
+BERTH_API berth_status berth_comparison_transfer(const berth_comparison* comparison, size_t index,
+                                                 berth_transfer* out, berth_error** error);
+/* Both plans as an HTML file, side by side. */
+BERTH_API berth_status berth_comparison_to_page(const berth_comparison* comparison,
+                                                berth_text** html, berth_error** error);
+/* All in one call: the summary and, if `page` is not NULL, the page. */
 BERTH_API berth_status berth_diff_plans(const char* before, size_t before_length,
                                         const char* before_name, const char* after,
                                         size_t after_length, const char* after_name,

@@ -12,6 +12,7 @@
 
 #include "berth/plan_io.h"
 #include "berth/problem.h"
+#include "berth/result.h"
 
 namespace [[gnu::visibility("default")]] berth {
 
@@ -56,13 +57,13 @@ struct PlanDiff {
     friend bool operator==(const Transfer&, const Transfer&) = default;
   };
   std::vector<Transfer> transfers = {};  // The most bytes first.
-  // Both plans have several memories, or both one.
-  bool comparable = true;
+  // What they cost is of one kind: in the same unit, and of accesses, or the time of a run.
+  bool same_cost_kind = true;
   [[nodiscard]] bool same() const { return changed.empty() && added.empty() && removed.empty(); }
 };
 
-// Cost: O(n log n).
-[[nodiscard]] PlanDiff Compare(const PlanFile& before, const PlanFile& after);
+// Error: kInvalidPlan, where one plan is for several memories, and the other for one. Cost: O(n log n).
+[[nodiscard]] Result<PlanDiff> Compare(const PlanFile& before, const PlanFile& after);
 
 // Both plans on one page, side by side, what changed marked (berth/page.h).
 [[nodiscard]] std::string WritePage(const PlanFile& before, const PlanFile& after,

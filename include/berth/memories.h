@@ -153,7 +153,7 @@ struct MemoriesOptions {
   PlaceOptions place;  // For the offsets of each memory; `minimize` and `progress` do not count.
   // Rules that make the search faster and change no proved answer. Off for tests.
   bool covers = true;     // Cuts in the relaxation.
-  bool dominance = true;  // An item is taken before one that is larger, longer and worth less.
+  bool dominance = true;  // Of two that could take each other's place, the better one has it.
   bool conflicts = true;  // What does not fit is reduced to few buffers before it is excluded.
   // The states that the sweep keeps at most, 1 to 2^20.
   std::int64_t width = 1 << 16;

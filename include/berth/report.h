@@ -19,6 +19,8 @@ struct SvgMark {
   bool retrieved = false;  // It was brought in from off chip at its start.
   bool spilled = false;    // It is written off chip at its end.
 };
+// Parallel to the residencies of `plan`.
+[[nodiscard]] std::vector<SvgMark> MarksOf(const MemoryPlan& plan);
 
 // A copy of a buffer's bytes from one of several memories to another, where it is another buffer.
 struct SvgCopy {
@@ -31,7 +33,8 @@ struct SvgOptions {
   int width = 1200;  // Pixels; at least 200.
   int height = 700;  // Pixels; at least 150.
   std::string title = {};
-  std::vector<SvgMark> marks = {};   // One for each buffer, or none at all.
+  // One for each buffer or, of a plan for several memories, for each residency; or none at all.
+  std::vector<SvgMark> marks = {};
   std::vector<SvgCopy> copies = {};  // Of a plan for several memories.
 };
 
@@ -44,12 +47,13 @@ struct SvgOptions {
 // The same with a lane for each memory, from top to bottom: its capacity, height and reserved ranges.
 // Buffers that are left out are not drawn. An arrow leads from each source of a copy to its target, and a
 // band on both shows the steps in which the copy can be under way. The picture is higher than the options
-// say if lanes would be too flat; marks do not count. `plan` must be valid for `problem`, or be that of a
+// say if lanes would be too flat. `plan` must be valid for `problem`, or be that of a
 // graph as a table (berth/graph_memories.h).
 [[nodiscard]] std::string WriteSvg(const MemoryProblem& problem, const MemoryPlan& plan,
                                    const SvgOptions& options = {});
 
-// The same of a graph's plan in several memories, with its copies. `plan` must be valid.
+// The same of a graph's plan in several memories, with its copies from one to another. `plan` must be
+// valid.
 [[nodiscard]] std::string WriteSvg(const Graph& graph, const Counting& counting,
                                    const GraphMemories& memories, const MemoryPlan& plan,
                                    const SvgOptions& options = {});

@@ -28,7 +28,16 @@ from berth._errors import (
     ParseError,
     Unsupported,
 )
-from berth._explain import Conflict, Diff, check, diff, explain
+from berth._explain import (
+    Change,
+    Conflict,
+    Diff,
+    MemoryChange,
+    Transfer,
+    check,
+    diff,
+    explain,
+)
 from berth._graph import Graph, Operator, Tensor, read
 from berth._memories import MemoryPlacement, place_in_memories
 from berth._options import Option, library_version, options
@@ -52,6 +61,7 @@ from berth._version import __version__
 __all__ = [
     "Advice",
     "Buffer",
+    "Change",
     "Colocated",
     "Conflict",
     "Copy",
@@ -67,6 +77,7 @@ __all__ = [
     "InvalidPlacement",
     "InvalidPlan",
     "InvalidProblem",
+    "MemoryChange",
     "MemoryPlacement",
     "MemoryUse",
     "Move",
@@ -88,6 +99,7 @@ __all__ = [
     "Sweep",
     "Tensor",
     "Traffic",
+    "Transfer",
     "Unsupported",
     "__version__",
     "check",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 from typing import (
     Any,
     Iterable,
     List,
     Mapping,
+    NamedTuple,
     Optional,
     Sequence,
     SupportsIndex,
@@ -20,7 +22,17 @@ from berth._answer import OUTCOMES, Answer, Outcome, Path, known
 from berth._arrays import IntArray
 from berth._errors import check as check_status, error_slot
 from berth._graph import Graph, read
-from berth._library import ConflictStruct, DiffStruct, encoded, lib
+from berth._library import (
+    ChangeStruct,
+    ConflictStruct,
+    DiffStruct,
+    Handle,
+    MemoryChangeStruct,
+    TransferStruct,
+    encoded,
+    lib,
+    text,
+)
 from berth._plan import parse_plan
 from berth._problem import (
     GapTuple,
@@ -38,6 +50,7 @@ from berth._search import (
     frame,
     search,
     suffix,
+    text_of,
     write,
 )
 
@@ -180,12 +193,57 @@ def explain(
     )  # fmt: skip
 
 
+class Change(NamedTuple):
+    """A buffer that is not as before. What was before, or is now, is None where a plan has not got it.
+
+    memory_before, memory_after: names of memories, of plans for several of them.
+    """
+
+    id: str
+    start_before: Optional[int]
+    start_after: Optional[int]
+    end_before: Optional[int]
+    end_after: Optional[int]
+    size_before: Optional[int]
+    size_after: Optional[int]
+    offset_before: Optional[int]
+    offset_after: Optional[int]
+    memory_before: Optional[str]
+    memory_after: Optional[str]
+
+
+class MemoryChange(NamedTuple):
+    """One of several memories in two plans; None where a plan has not got it. A capacity may be None
+    in any case."""
+
+    name: str
+    capacity_before: Optional[int]
+    capacity_after: Optional[int]
+    height_before: Optional[int]
+    height_after: Optional[int]
+    peak_before: Optional[int]
+    peak_after: Optional[int]
+
+
+class Transfer(NamedTuple):
+    """The buffers that were in the memory `source` and are in `target` now: how many, and their bytes."""
+
+    source: str
+    target: str
+    buffers: int
+    bytes: int
+
+
 class Diff:
     """What changed from one plan to the next. Sizes are bytes; None where a plan has none.
 
-    height_before, height_after, peak_before, peak_after, traffic_before, traffic_after;
+    height_before, height_after, peak_before, peak_after: of plans in one memory; memories has those of
+        several. traffic_before, traffic_after;
     added, removed, grown, shrunk, moved, retimed, unchanged: how many buffers;
     same_order: the operators run in the same order.
+    Of plans for several memories: cost_before, cost_after, with same_cost_kind where these can be
+        compared; unplaced_before, unplaced_after; other_memory: buffers that are in another memory
+        now, which `moved` counts, too.
     """
 
     height_before: Optional[int]
@@ -202,29 +260,93 @@ class Diff:
     retimed: int
     unchanged: int
     same_order: bool
+    same_cost_kind: bool
+    other_memory: int
+    unplaced_before: int
+    unplaced_after: int
+    cost_before: Optional[int]
+    cost_after: Optional[int]
 
-    def __init__(self, found: Any, page: bytes) -> None:
+    def __init__(self, pointer: Optional[int]) -> None:
+        self._handle = Handle(pointer, lib.berth_comparison_free)
+        found, slot = DiffStruct(), error_slot()
+        summary = lib.berth_comparison_summary
+        check_status(summary(self._handle.pointer, ctypes.byref(found), ctypes.byref(slot)), slot)
         for name, value in found.values().items():
             setattr(self, name, known(value) if name.endswith(("before", "after")) else value)
         self.same_order = bool(found.same_order)
-        self._page = page
+        self.same_cost_kind = bool(found.same_cost_kind)
+
+    def _all(self, what: str, struct: Any) -> List[Any]:
+        """Every entry of one of the lists of the comparison."""
+        count, at = getattr(lib, f"{what}_count"), getattr(lib, what)
+        entries = []
+        for i in range(count(self._handle.pointer)):
+            entry, slot = struct(), error_slot()
+            status = at(self._handle.pointer, i, ctypes.byref(entry), ctypes.byref(slot))
+            check_status(status, slot)
+            entries.append(entry)
+        return entries
+
+    @functools.cached_property
+    def changes(self) -> List[Change]:
+        """The buffers that both plans have and that differ, those that grew most first; then new
+        ones and those that are gone, each the largest first."""
+
+        def change(found: Any) -> Change:
+            def side(name: str, there: int) -> Any:
+                value = getattr(found, name)
+                if not there:
+                    return None
+                return (text(value) or None) if name.startswith("memory") else int(value)
+
+            values = [
+                side(f"{name}_{end}", found.in_before if end == "before" else found.in_after)
+                for name in ("start", "end", "size", "offset", "memory")
+                for end in ("before", "after")
+            ]
+            return Change(text(found.id), *values)
+
+        return [change(each) for each in self._all("berth_comparison_change", ChangeStruct)]
+
+    @functools.cached_property
+    def memories(self) -> List[MemoryChange]:
+        """Of plans for several memories, those of the new plan, then those that are gone."""
+        return [
+            MemoryChange(text(each.name), *(known(getattr(each, name))
+                                            for name in MemoryChange._fields[1:]))
+            for each in self._all("berth_comparison_memory", MemoryChangeStruct)
+        ]  # fmt: skip
+
+    @functools.cached_property
+    def transfers(self) -> List[Transfer]:
+        """What went from each memory to each other, the most bytes first."""
+        return [
+            Transfer(text(each.from_memory), text(each.to_memory), each.buffers, each.bytes)
+            for each in self._all("berth_comparison_transfer", TransferStruct)
+        ]
 
     @property
     def changed(self) -> int:
         """How many buffers are not as before."""
-        return self.added + self.removed + self.grown + self.shrunk + self.moved + self.retimed
+        return int(lib.berth_comparison_change_count(self._handle.pointer))
 
     def __repr__(self) -> str:
-        def pair(name: str) -> str:
+        def pair(name: str, unit: str = " bytes") -> str:
             before, after = getattr(self, name + "_before"), getattr(self, name + "_after")
             if before is None and after is None:
                 return ""
             both = ["none" if value is None else f"{value:,}" for value in (before, after)]
-            return f"{name} {both[0]} -> {both[1]} bytes, "
+            return f"{name} {both[0]} -> {both[1]}{unit}, "
 
-        names = ("added", "removed", "grown", "shrunk", "moved", "retimed", "unchanged")
+        names = ("added", "removed", "grown", "shrunk", "moved", "other_memory", "retimed", "unchanged")
         counts = [f"{getattr(self, name):,} {name}" for name in names if getattr(self, name)]
-        return f"<Diff: {pair('height')}{pair('traffic')}{', '.join(counts)}>"
+        figures = pair("height") + pair("cost", "") + pair("traffic")
+        return f"<Diff: {figures}{', '.join(counts).replace('_', ' ')}>"
+
+    @functools.cached_property
+    def _page(self) -> bytes:
+        return text_of(lib.berth_comparison_to_page, self._handle.pointer)
 
     def report(self, path: Optional[Path] = None) -> Optional[str]:
         """Writes both plans side by side as one HTML file; without a path, returns it."""
@@ -254,23 +376,20 @@ def _content(plan: PlanSource, name: str) -> "tuple[bytes, str]":
 def diff(before: PlanSource, after: PlanSource) -> Diff:
     """What changed from one plan to the next: a Plan or Placement, the path or the bytes of a file.
 
-    Buffers are matched by their ids. Raises ParseError, OSError.
+    Buffers are matched by their ids. Raises ParseError, OSError; InvalidPlan, where one plan is for
+    several memories and the other for one.
     """
     first, first_name = _content(before, "before")
     second, second_name = _content(after, "after")
-    found, page, slot = DiffStruct(), ctypes.c_void_p(), error_slot()
+    found, slot = ctypes.c_void_p(), error_slot()
     check_status(
-        lib.berth_diff_plans(
+        lib.berth_compare_plans(
             first, len(first), encoded(first_name), second, len(second), encoded(second_name),
-            ctypes.byref(found), ctypes.byref(page), ctypes.byref(slot),
+            ctypes.byref(found), ctypes.byref(slot),
         ),
         slot,
     )  # fmt: skip
-    try:
-        content = ctypes.string_at(lib.berth_text_data(page), lib.berth_text_length(page))
-    finally:
-        lib.berth_text_free(page)
-    return Diff(found, content)
+    return Diff(found.value)
 
 
 @overload

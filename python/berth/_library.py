@@ -179,6 +179,56 @@ class DiffStruct(Sized):
         ("retimed", c_size_t),
         ("unchanged", c_size_t),
         ("same_order", c_int32),
+        ("same_cost_kind", c_int32),
+        ("other_memory", c_size_t),
+        ("unplaced_before", c_size_t),
+        ("unplaced_after", c_size_t),
+        ("cost_before", c_int64),
+        ("cost_after", c_int64),
+    ]
+
+
+class ChangeStruct(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("id", c_char_p),
+        ("in_before", c_int32),
+        ("in_after", c_int32),
+        ("start_before", c_int64),
+        ("start_after", c_int64),
+        ("end_before", c_int64),
+        ("end_after", c_int64),
+        ("size_before", c_int64),
+        ("size_after", c_int64),
+        ("offset_before", c_int64),
+        ("offset_after", c_int64),
+        ("memory_before", c_char_p),
+        ("memory_after", c_char_p),
+    ]
+
+
+class MemoryChangeStruct(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("name", c_char_p),
+        ("in_before", c_int32),
+        ("in_after", c_int32),
+        ("capacity_before", c_int64),
+        ("capacity_after", c_int64),
+        ("height_before", c_int64),
+        ("height_after", c_int64),
+        ("peak_before", c_int64),
+        ("peak_after", c_int64),
+    ]
+
+
+class TransferStruct(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("from_memory", c_char_p),
+        ("to_memory", c_char_p),
+        ("buffers", c_size_t),
+        ("bytes", c_int64),
     ]
 
 
@@ -423,7 +473,16 @@ _SIGNATURES = {
     "berth_plan_to_model": "ihhz*e",
     "berth_plan_parse_problem": "ihhzs*e",
     "berth_plan_parse_graph": "ihhzs*e",
-    "berth_diff_plans": "ihzshzs**e",
+    "berth_compare_plans": "ihzshzs*e",
+    "berth_comparison_free": "vh",
+    "berth_comparison_summary": "ih*e",
+    "berth_comparison_change_count": "zh",
+    "berth_comparison_change": "ihz*e",
+    "berth_comparison_memory_count": "zh",
+    "berth_comparison_memory": "ihz*e",
+    "berth_comparison_transfer_count": "zh",
+    "berth_comparison_transfer": "ihz*e",
+    "berth_comparison_to_page": "ih*e",
     "berth_explain_problem": "ihh*hz*e",
     "berth_advise_plan": "ihh*e",
     "berth_advice_free": "vh",

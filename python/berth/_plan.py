@@ -331,7 +331,7 @@ class Plan(Answer):
 
     @property
     def spills(self) -> bool:
-        """`budget` was given: tensors may have been spilled."""
+        """`budget` or `spill` was given: tensors may have been spilled."""
         return bool(self._summary.spills)
 
     @property
@@ -500,6 +500,7 @@ def plan(
     memory: Union[Sequence[str], Path, None] = None,
     activations_in: Union[str, Sequence[str], None] = None,
     weights_in: Union[str, Sequence[str], None] = None,
+    spill: Optional[bool] = None,
     may_move: Optional[bool] = None,
     prefetch: Optional[bool] = None,
     copy_latency: Optional[int] = None,
@@ -539,6 +540,8 @@ def plan(
         name, a capacity and a bandwidth, or the path of a board in JSON (docs/formats/memories.md).
         activations_in, weights_in: names of those that activations, or weights, may be in; weights
         are then part of the plan. Not with `capacity` or `budget`.
+    spill: with `memory`, each memory is a scratchpad for the tensors that may be in it alone, and
+        what does not fit is spilled and retrieved, for the least traffic (Plan.moves).
     may_move: with `memory`, tensors may be copied from one memory to another between operators.
         prefetch: these copies are made while operators run, for the shortest run: every operator
         needs a time, such as from `device`. copy_latency: of each, in nanoseconds. (Plan.copies,
@@ -560,8 +563,8 @@ def plan(
                      profile=profile)  # fmt: skip
     request = OptionsHandle()
     request.set_all({"capacity": capacity, "budget": budget, "recompute": recompute, "no_spill": no_spill,
-                     "may_move": may_move, "prefetch": prefetch, "copy_latency": copy_latency,
-                     "time_limit": time_limit,
+                     "spill": spill, "may_move": may_move, "prefetch": prefetch,
+                     "copy_latency": copy_latency, "time_limit": time_limit,
                      "node_limit": node_limit, "count": count, "minimize": minimize,
                      "threads": threads, "seed": seed, "algorithm": algorithm,
                      "allow_unknown": allow_unknown, **(options or {})})  # fmt: skip

@@ -199,10 +199,52 @@ def test_prefetch_takes_times_from_a_device(root):
         berth.plan(model, memory=memory, prefetch=True)
 
 
+def test_two_plans_are_compared(tmp_path):
+    graph, memory = parking()
+    before = berth.plan(graph, memory=memory, order="program")
+    after = berth.plan(graph, memory=["fast=270@1GB/s", "ram@100MB/s"], order="program")
+    change = berth.diff(before, after)
+    assert (change.cost_before, change.cost_after) == (before.cost, after.cost)
+    assert change.same_cost_kind and change.height_before is None and change.peak_after is None
+    fast, ram, slow = change.memories
+    assert (fast.name, fast.capacity_before, fast.capacity_after) == ("fast", 190, 270)
+    assert fast.height_after == after.memories[0].height
+    assert (ram.name, ram.height_before, ram.capacity_after) == ("ram", None, None)
+    assert (slow.name, slow.height_after, slow.height_before) == ("slow", None, before.memories[1].height)
+    moved = [each for each in change.changes if each.memory_before != each.memory_after]
+    assert len(moved) == change.other_memory > 0
+    assert sum(each.buffers for each in change.transfers) == len(moved)
+    assert sum(each.bytes for each in change.transfers) == sum(each.size_after for each in moved)
+    assert {(each.memory_before, each.memory_after) for each in moved} == {
+        (each.source, each.target) for each in change.transfers
+    }
+    assert change.changed == len(change.changes) and "other memory" in repr(change)
+    assert "fast" in change.report()
+    with pytest.raises(berth.InvalidPlan, match="several memories"):
+        berth.diff(before, berth.plan(graph))
+
+
+def test_scratchpads_spill(tmp_path):
+    graph, _ = parking()
+    found = berth.plan(graph, memory=["pad=190"], order="program", spill=True)
+    assert found.spills and found.traffic.spilled == found.traffic.retrieved == 100
+    assert found.traffic_bound == 200 and found.copies == []
+    assert [(move.tensor, move.direction) for move in found.moves] == [("x", "out"), ("x", "in")]
+    found.validate()
+    found.save(str(tmp_path / "plan.json"))
+    berth.check(found.graph, str(tmp_path / "plan.json"))
+    assert 'class="out"' in found.svg() and "x#2" in found.to_csv()
+    assert '"written":100' in found.report()
+
+
 def test_moves_that_cannot_be():
     graph, memory = parking()
     with pytest.raises(berth.InvalidOptions, match="may_move: only with memory"):
         berth.plan(graph, may_move=True)
+    with pytest.raises(berth.InvalidOptions, match="spill: only with memory"):
+        berth.plan(graph, spill=True, budget=190)
+    with pytest.raises(berth.InvalidOptions, match="prefetch and spill"):
+        berth.plan(graph, memory=["pad=190"], spill=True, prefetch=True)
     with pytest.raises(berth.InvalidOptions, match="prefetch: only with memory"):
         berth.plan(graph, prefetch=True, capacity=1000)
     with pytest.raises(berth.InvalidOptions, match="copy_latency: only with prefetch"):

@@ -361,6 +361,10 @@ constexpr std::array kRows = {
          "Where weights may be, which are then part of the plan."},
         [](Settings& s, std::string_view v) { return SetText(s.weights_in, v); },
         [](const Settings& s) { return s.weights_in; }},
+    SwitchRow<Settings, [](Settings& s) -> bool& { return s.spill; }>(
+        "spill", false,
+        "With memory: each is a scratchpad for the tensors that may be in it alone, and what does "
+        "not fit is copied out and back, with the least traffic."),
     SwitchRow<Settings, [](Settings& s) -> bool& { return s.may_move; }>(
         "may_move", false, "Tensors may be copied from one memory to another between operators."),
     SwitchRow<Settings, [](Settings& s) -> bool& { return s.prefetch; }>(
@@ -440,6 +444,22 @@ Result<PlanOptions> PlanOptionsOf(const Settings& settings) {
 
 namespace {
 
+// That tensors may be spilled from memories; there are some.
+Result<void> SetSpills(const Settings& settings, PlanOptions& options) {
+  if (!settings.spill) return {};
+  if (settings.memories.empty()) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "spill: only with memory; budget is for a single memory");
+  }
+  if (settings.may_move || settings.prefetch) {
+    return Fail(ErrorCode::kInvalidOptions,
+                std::string(settings.prefetch ? "prefetch" : "may_move") +
+                    " and spill: set one of them; with spill each tensor is in one memory only");
+  }
+  options.spill = true;
+  return {};
+}
+
 // That tensors may move, and how; there are memories for it.
 Result<void> SetMoves(const Settings& settings, GraphMemories& memories) {
   if (settings.memories.empty() && (settings.may_move || settings.prefetch)) {
@@ -466,6 +486,7 @@ Result<void> SetMoves(const Settings& settings, GraphMemories& memories) {
 
 Result<PlanOptions> PlanOptionsFor(const Settings& settings, const GraphInput& input) {
   PlanOptions options = BERTH_TRY(PlanOptionsOf(settings));
+  BERTH_TRY(SetSpills(settings, options));
   BERTH_TRY(SetMoves(settings, options.memories));
   if (options.recompute && !settings.no_spill && input.options.device) {
     options.link = input.options.device->link;

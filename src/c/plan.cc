@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "berth/advise.h"
-#include "berth/diff.h"
 #include "berth/file.h"
 #include "berth/graph.h"
 #include "berth/graph_memories.h"
@@ -162,10 +161,7 @@ std::vector<ModelChange> OtherReadingsOf(const GraphInput& input) {
 SvgOptions PictureOptions(const berth_plan& plan, const std::string& title) {
   SvgOptions svg;
   svg.title = title;
-  if (!plan.answer.spills) return svg;
-  for (const Residency& r : plan.answer.best->residencies) {
-    svg.marks.push_back({r.comes_in, r.written_out});
-  }
+  if (plan.answer.spills) svg.marks = MarksOf(*plan.answer.best);
   return svg;
 }
 
@@ -563,10 +559,9 @@ berth_status berth_plan_to_svg(const berth_plan* plan, berth_text** svg, berth_e
     const berth::Bytes bound = answer.spills ? answer.placement_bound : answer.height_bound;
     const std::string& title = from.table != nullptr ? from.table->name : from.graph->name;
     if (from.several()) {
-      berth::SvgOptions picture;
-      picture.title = title;
-      c::Give(svg, berth::WriteSvg(from.graph->model.graph, from.options.schedule.counting,
-                                   from.options.memories, *answer.best, picture));
+      c::Give(svg,
+              berth::WriteSvg(from.graph->model.graph, from.options.schedule.counting,
+                              from.options.memories, *answer.best, c::PictureOptions(from, title)));
       return {};
     }
     const berth::Problem buffers = from.subject().Buffers(*answer.best, answer.capacity);
@@ -636,10 +631,6 @@ berth_status berth_plan_parse_graph(const berth_graph* graph, const char* bytes,
       BERTH_TRY(c::CheckCosts(of, settings, shown));
     }
     const berth::PlanFile file = BERTH_TRY(berth::ReadPlan(text, shown));
-    if (!stated.memories.memories.empty() && stated.spills) {
-      return berth::Fail(berth::ErrorCode::kUnsupported,
-                         shown + ": plans with spills in several memories are not read here");
-    }
     if (stated.memories.memories.empty()) {
       BERTH_TRY(berth::ValidatePlan(of, counting, stated.capacity, stated.plan));
     } else {
@@ -666,27 +657,6 @@ berth_status berth_plan_parse_graph(const berth_graph* graph, const char* bytes,
     }
     c::Complete(*read, std::move(answer));
     *plan = read.release();
-    return {};
-  });
-}
-
-berth_status berth_diff_plans(const char* before, size_t before_length, const char* before_name,
-                              const char* after, size_t after_length, const char* after_name,
-                              berth_diff* out, berth_text** page, berth_error** error) {
-  return c::Call(error, [&]() -> Result<void> {
-    const berth::PlanFile old_plan = BERTH_TRY(berth::ReadPlan(
-        c::ViewOf(before, before_length), before_name == nullptr ? "before" : before_name));
-    const berth::PlanFile new_plan = BERTH_TRY(berth::ReadPlan(
-        c::ViewOf(after, after_length), after_name == nullptr ? "after" : after_name));
-    const berth::PlanDiff diff = berth::Compare(old_plan, new_plan);
-    c::RequireStruct(out);
-    std::unique_ptr<berth_text> html;
-    if (page != nullptr) html.reset(new berth_text{berth::WritePage(old_plan, new_plan, diff)});
-    c::Fill(out, {0, old_plan.placement.height, new_plan.placement.height, diff.before.load,
-                  diff.after.load, old_plan.traffic.avoidable(), new_plan.traffic.avoidable(),
-                  diff.added.size(), diff.removed.size(), diff.grown, diff.shrunk, diff.moved,
-                  diff.retimed, diff.unchanged, diff.same_order});
-    if (page != nullptr) *page = html.release();
     return {};
   });
 }

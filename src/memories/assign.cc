@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "memories/choose.h"
+#include "memories/exchange.h"
 #include "memories/timeline.h"
 
 namespace berth::internal::memories {
@@ -15,6 +16,7 @@ namespace {
 constexpr std::size_t kMostPins = 2000;
 // Likewise units of which one may be better than the other.
 constexpr std::size_t kMostCompared = 4000;
+constexpr std::size_t kMostExchanged = 2000;
 
 // The sum of profits that the search computes with.
 constexpr std::int64_t kMostProfit = std::int64_t{1} << 55;
@@ -22,7 +24,11 @@ constexpr std::int64_t kMostProfit = std::int64_t{1} << 55;
 }  // namespace
 
 Assigner::Assigner(const MemoryProblem& problem, const Model& model)
-    : problem_(problem), model_(model), kept_(model.units.size()), tied_(model.units.size()) {
+    : problem_(problem),
+      model_(model),
+      kept_(model.units.size()),
+      tied_(model.units.size()),
+      aside_(model.units.size()) {
   // More than all costs of all units, wherever they are.
   for (const Unit& unit : model.units) {
     banned_.emplace_back(unit.modes.size());
@@ -71,23 +77,22 @@ Wide Assigner::BaseScore(std::size_t u) const {
   return score;
 }
 
+Wide Assigner::ScoreOf(std::size_t u, int mode) const {
+  return mode == kOut ? BaseScore(u)
+                      : Wide(model_.units[u].modes[static_cast<std::size_t>(mode)].cost);
+}
+
 Wide Assigner::Score(const Assignment& assignment) const {
   Wide score = 0;
   for (std::size_t u = 0; u < assignment.size(); ++u) {
-    score += assignment[u] == kOut
-                 ? BaseScore(u)
-                 : Wide(model_.units[u].modes[static_cast<std::size_t>(assignment[u])].cost);
+    score += ScoreOf(u, assignment[u]);
   }
   return score;
 }
 
 double Assigner::Gain(std::size_t unit, int mode) const {
-  const auto score = [&](int m) {
-    return m == kOut ? BaseScore(unit)
-                     : Wide(model_.units[unit].modes[static_cast<std::size_t>(m)].cost);
-  };
   constexpr int kBits = 40;
-  const Wide gain = score(base_[unit]) - score(mode);
+  const Wide gain = ScoreOf(unit, base_[unit]) - ScoreOf(unit, mode);
   const auto high = static_cast<std::int64_t>(gain >> kBits);
   const auto low = static_cast<std::int64_t>(gain - (Wide(high) << kBits));
   return std::ldexp(static_cast<double>(high), kBits) + static_cast<double>(low);
@@ -218,8 +223,7 @@ void Assigner::AddItems() {
   Wide total = 0;
   for (std::size_t u = 0; u < units; ++u) {
     const Unit& unit = model_.units[u];
-    base_score[u] =
-        base_[u] == kOut ? BaseScore(u) : Wide(unit.modes[static_cast<std::size_t>(base_[u])].cost);
+    base_score[u] = ScoreOf(u, base_[u]);
     Wide most = 0;
     for (std::size_t k = 0; k < unit.modes.size(); ++k) {
       const Mode& mode = unit.modes[k];
@@ -266,6 +270,11 @@ void Assigner::AddItem(std::size_t u, const std::vector<std::size_t>& better, Wi
   const bool decides = item.stays.empty() && !kept_[u] && postponed_.empty() && !tied_[u] &&
                        std::none_of(better.begin(), better.end(),
                                     [&](std::size_t k) { return unit.modes[k].pin.has_value(); });
+  if (aside_[u]) {
+    decided_[u] = CheapestOf(u);
+    outside_ += ScoreOf(u, decided_[u]);
+    return;
+  }
   decided_[u] = base_[u];
   if (better.empty() || decides) {
     for (const std::size_t k : better) {
@@ -273,8 +282,7 @@ void Assigner::AddItem(std::size_t u, const std::vector<std::size_t>& better, Wi
                         unit.modes[k].cost < unit.modes[static_cast<std::size_t>(decided_[u])].cost;
       if (less) decided_[u] = static_cast<int>(k);
     }
-    outside_ += decided_[u] == kOut ? BaseScore(u)
-                                    : Wide(unit.modes[static_cast<std::size_t>(decided_[u])].cost);
+    outside_ += ScoreOf(u, decided_[u]);
     return;
   }
   outside_ += base_score;
@@ -322,16 +330,114 @@ void Assigner::AddNogoods() {
   }
 }
 
+// The best that can become of a unit; its base if nothing can.
+int Assigner::CheapestOf(std::size_t u) const {
+  int cheapest = base_[u];
+  Wide least = ScoreOf(u, base_[u]);
+  for (std::size_t k = 0; k < model_.units[u].modes.size(); ++k) {
+    if (banned_[u][k] || Wide(model_.units[u].modes[k].cost) >= least) continue;
+    least = Wide(model_.units[u].modes[k].cost);
+    cheapest = static_cast<int>(k);
+  }
+  return cheapest;
+}
+
+std::size_t Assigner::SetAside(Wide most) {
+  std::vector<std::pair<Wide, std::size_t>> spreads;
+  for (std::size_t u = 0; u < model_.units.size(); ++u) {
+    const Unit& unit = model_.units[u];
+    const bool pinned = std::any_of(unit.modes.begin(), unit.modes.end(),
+                                    [](const Mode& mode) { return mode.pin.has_value(); });
+    if (tied_[u] || pinned || unit.modes.empty()) continue;
+    Wide least = Wide(unit.modes.front().cost);
+    Wide dearest = least;
+    for (const Mode& mode : unit.modes) {
+      least = std::min(least, Wide(mode.cost));
+      dearest = std::max(dearest, Wide(mode.cost));
+    }
+    if (!unit.must) dearest = std::max(dearest, ScoreOf(u, base_[u]));
+    spreads.emplace_back(dearest - least, u);
+  }
+  std::sort(spreads.begin(), spreads.end());
+  std::size_t count = 0;
+  for (const auto& [spread, u] : spreads) {
+    if (spread_of_aside_ + spread > most) break;
+    spread_of_aside_ += spread;
+    aside_[u] = true;
+    ++count;
+  }
+  return count;
+}
+
+void Assigner::TakeBack() {
+  aside_.assign(aside_.size(), false);
+  spread_of_aside_ = 0;
+}
+
+Assignment Assigner::WithAside(Assignment assignment) const {
+  std::vector<std::vector<Bytes>> room = capacity_;
+  const auto take = [&](std::size_t u, int mode) {
+    if (mode == kOut) return;
+    std::vector<Bytes>& left = room[model_.units[u].modes[static_cast<std::size_t>(mode)].memory];
+    for (const Stay& stay : stays_[u]) {
+      for (std::size_t s = stay.first; s < stay.last; ++s) left[s] -= stay.bytes;
+    }
+  };
+  const auto fits = [&](std::size_t u, const Mode& mode) {
+    const auto begin = room[mode.memory].begin();
+    return std::all_of(stays_[u].begin(), stays_[u].end(), [&](const Stay& stay) {
+      return std::all_of(begin + static_cast<std::ptrdiff_t>(stay.first),
+                         begin + static_cast<std::ptrdiff_t>(stay.last),
+                         [&](Bytes bytes) { return stay.bytes <= bytes; });
+    });
+  };
+  for (std::size_t u = 0; u < assignment.size(); ++u) {
+    if (!aside_[u]) take(u, assignment[u]);
+  }
+  for (std::size_t u = 0; u < assignment.size(); ++u) {
+    if (!aside_[u]) continue;
+    assignment[u] = base_[u];
+    for (std::size_t k = 0; k < model_.units[u].modes.size(); ++k) {
+      const Mode& mode = model_.units[u].modes[k];
+      if (Wide(mode.cost) >= ScoreOf(u, assignment[u]) || banned_[u][k] || !fits(u, mode)) continue;
+      assignment[u] = static_cast<int>(k);
+    }
+    take(u, assignment[u]);
+  }
+  return assignment;
+}
+
+// Whether a unit is one buffer without gaps, which may lie anywhere in its memories.
+bool Assigner::IsMovable(const Use& use) const {
+  const Unit& unit = model_.units[use.unit];
+  const Buffer& buffer = model_.tables.front().problem.buffers[use.unit];
+  return unit.buffers.size() == 1 && buffer.gaps.empty() && !buffer.offset && !tied_[use.unit] &&
+         std::none_of(use.modes.begin(), use.modes.end(),
+                      [&](std::size_t k) { return unit.modes[k].pin.has_value(); });
+}
+
+void Assigner::AddExchanges() {
+  if (selection_.items.size() > kMostExchanged) return;
+  std::vector<Movable> movable;
+  for (std::size_t i = 0; i < uses_.size(); ++i) {
+    if (!IsMovable(uses_[i])) continue;
+    const std::size_t u = uses_[i].unit;
+    const Buffer& buffer = model_.tables.front().problem.buffers[u];
+    Movable each{i, buffer.start, buffer.end, buffer.size, {}};
+    for (const Colocated& table : model_.tables) {
+      each.alignment.push_back(table.problem.buffers[u].alignment);
+    }
+    movable.push_back(std::move(each));
+  }
+  selection_.exchanges = FindExchanges(selection_, movable);
+}
+
 // A unit within the rectangle of another, and worth more, can take its place in any plan.
 void Assigner::AddDominances() {
   if (selection_.items.size() > kMostCompared) return;
   std::vector<bool> simple(selection_.items.size());
   for (std::size_t i = 0; i < simple.size(); ++i) {
-    const std::size_t u = uses_[i].unit;
-    const Unit& unit = model_.units[u];
-    const Buffer& buffer = model_.tables.front().problem.buffers[u];
-    simple[i] = uses_[i].modes.size() == 1 && unit.buffers.size() == 1 && buffer.gaps.empty() &&
-                !buffer.offset && !tied_[u] && !unit.modes[uses_[i].modes.front()].pin;
+    simple[i] = uses_[i].modes.size() == 1 && IsMovable(uses_[i]);
   }
   const auto dominates = [&](std::size_t i, std::size_t j) {
     const Option& option = selection_.items[i].options.front();
@@ -340,6 +446,10 @@ void Assigner::AddDominances() {
     const std::vector<Buffer>& table = model_.tables[option.memory].problem.buffers;
     const Buffer& a = table[uses_[i].unit];
     const Buffer& b = table[uses_[j].unit];
+    const Item& inner = selection_.items[i];
+    const Item& outer = selection_.items[j];
+    // One that competes with none has a section of its own, where the other one is not.
+    if (inner.first() < outer.first() || inner.last() > outer.last()) return false;
     return a.start >= b.start && a.end <= b.end && a.size <= b.size &&
            b.alignment % a.alignment == 0;
   };
@@ -378,7 +488,10 @@ const Selection& Assigner::Build(bool dominance, int percent) {
     }
   }
   AddNogoods();
-  if (dominance) AddDominances();
+  if (dominance) {
+    AddDominances();
+    AddExchanges();
+  }
   return selection_;
 }
 

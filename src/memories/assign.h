@@ -50,6 +50,15 @@ class Assigner {
     postponed_.clear();
   }
 
+  // Sets units aside, those first of which it matters the least where they are, as long as it matters by
+  // at most `most` where all of them are: until TakeBack() each is in Build() where it costs the least, and
+  // takes no bytes there, so that bounds hold. Says how many. Not counted in changes().
+  std::size_t SetAside(Wide most);
+  void TakeBack();
+  [[nodiscard]] Wide spread_of_aside() const { return spread_of_aside_; }
+  // Each of them where the bytes are enough and it costs the least.
+  [[nodiscard]] Assignment WithAside(Assignment assignment) const;
+
   // With all that is excluded. `percent` of each capacity count: with less than all, what is chosen
   // is easier to place, and proves nothing.
   [[nodiscard]] const Selection& Build(bool dominance, int percent = 100);
@@ -71,6 +80,8 @@ class Assigner {
     std::vector<std::size_t> modes;  // By option.
   };
   [[nodiscard]] Wide BaseScore(std::size_t unit) const;
+  [[nodiscard]] Wide ScoreOf(std::size_t unit, int mode) const;
+  [[nodiscard]] int CheapestOf(std::size_t unit) const;
   void FindBases();
   [[nodiscard]] bool FitsAlone(std::size_t unit, const Mode& mode) const;
   [[nodiscard]] std::vector<bool> TightSections(
@@ -82,7 +93,9 @@ class Assigner {
   void AddNogood(const Conflict& conflict);
   [[nodiscard]] bool HasItems(const Conflict& conflict) const;
   void AddPairs();
+  [[nodiscard]] bool IsMovable(const Use& use) const;
   void AddDominances();
+  void AddExchanges();
 
   const MemoryProblem& problem_;
   const Model& model_;
@@ -97,6 +110,8 @@ class Assigner {
   std::vector<Conflict> conflicts_;
   std::vector<Conflict> pairs_;  // Pins that collide, and different memories.
   std::vector<Conflict> postponed_;
+  std::vector<bool> aside_;  // By unit.
+  Wide spread_of_aside_ = 0;
   std::optional<Wide> left_;
   std::int64_t changes_ = 0;
 

@@ -118,6 +118,28 @@ bool AddNogood(const Nogood& nogood, Remainder& rest) {
   return true;
 }
 
+// What it says of the values that are left, if both items are.
+void AddExchange(const Exchange& exchange, Remainder& rest) {
+  if (rest.place[exchange.first] < 0 || rest.place[exchange.second] < 0) return;
+  const auto first = static_cast<std::size_t>(rest.place[exchange.first]);
+  const auto second = static_cast<std::size_t>(rest.place[exchange.second]);
+  const auto value = [](const std::vector<std::size_t>& options, std::size_t left) {
+    return left == 0 ? 0 : options[left - 1] + 1;
+  };
+  Exchange left{first, second, {}};
+  bool any = false;
+  for (std::size_t x = 0; x <= rest.options[first].size(); ++x) {
+    const std::uint64_t whole = exchange.excluded[value(rest.options[first], x)];
+    std::uint64_t excluded = 0;
+    for (std::size_t y = 0; y <= rest.options[second].size(); ++y) {
+      excluded |= (whole >> value(rest.options[second], y) & 1) << y;
+    }
+    any = any || excluded != 0;
+    left.excluded.push_back(excluded);
+  }
+  if (any) rest.selection.exchanges.push_back(std::move(left));
+}
+
 // `allowed`: at least one for each item. Nothing if a nogood then forbids a single item, or all.
 std::optional<Remainder> Rest(const Selection& whole, const Allowed& allowed) {
   Remainder rest;
@@ -158,8 +180,31 @@ std::optional<Remainder> Rest(const Selection& whole, const Allowed& allowed) {
     if (rest.place[better] < 0 || rest.place[worse] < 0) continue;
     rest.selection.dominates.emplace_back(rest.place[better], rest.place[worse]);
   }
+  for (const Exchange& exchange : whole.exchanges) AddExchange(exchange, rest);
   MergeSections(rest.selection);
   return rest;
+}
+
+// Forbids what goes with nothing that is left of the other item. False if nothing is left.
+bool PropagateExchange(const Exchange& exchange, Allowed& allowed, bool& changed) {
+  std::uint64_t& first = allowed[exchange.first];
+  std::uint64_t& second = allowed[exchange.second];
+  std::uint64_t possible = 0;
+  for (std::size_t x = 0; x < exchange.excluded.size(); ++x) {
+    const std::uint64_t bit = std::uint64_t{1} << x;
+    if ((first & bit) == 0) continue;
+    const std::uint64_t with = second & ~exchange.excluded[x];
+    if (with == 0) {
+      first &= ~bit;
+      changed = true;
+    }
+    possible |= with;
+  }
+  if (possible != second) {
+    second = possible;
+    changed = true;
+  }
+  return first != 0 && second != 0;
 }
 
 }  // namespace
@@ -410,6 +455,9 @@ bool ChoiceSearch::Impl::Propagate(Allowed& allowed) const {
         changed = true;
       }
       if (allowed[better] == 0 || allowed[worse] == 0) return false;
+    }
+    for (const Exchange& exchange : selection_.exchanges) {
+      if (!PropagateExchange(exchange, allowed, changed)) return false;
     }
     std::vector<std::vector<Bytes>> room = selection_.capacity;
     for (std::size_t i = 0; i < allowed.size(); ++i) {

@@ -70,6 +70,16 @@ constexpr std::size_t kLastWindow = 32;
 constexpr double kShareOfImprove = 0.5;
 constexpr double kShareWhenNear = 0.05;
 constexpr std::int64_t kNear = 50;
+// Units are set aside if where they are matters by this part of the score at most, they are this part of
+// all units, and the distance to the bound is this many times as large. The search without them has this
+// share of the time and this part of the nodes, and so many choices are made.
+constexpr std::int64_t kSmallPart = 10'000;
+constexpr std::size_t kManySmall = 10;
+constexpr std::int64_t kFarAway = 4;
+constexpr double kShareOfLarge = 0.33;
+constexpr std::int64_t kPartOfNodes = 3;
+constexpr std::int64_t kLargeEffort = kDefaultEffort / 3;
+constexpr int kLargeChoices = 4;
 constexpr std::int64_t kMorePatience = 8;
 constexpr std::int64_t kMostPatience = 4096;
 
@@ -109,6 +119,7 @@ class Planner {
   void FitGreedily();
   void ImproveBest();
   void Search();
+  void SearchWithoutSmall();
   [[nodiscard]] bool Round(std::int64_t effort, std::size_t width);
   [[nodiscard]] Chosen ChooseFor(std::int64_t effort, std::size_t width);
   struct Open {
@@ -626,11 +637,45 @@ void Planner::ImproveBest() {
   improved_ = best_score_;
 }
 
+// Many small units, such as constants that are live throughout, multiply the states of a sweep, although
+// it hardly matters where they are. Without them the choice is soon proved. Its bound holds for all, and
+// with them the plan costs little more.
+void Planner::SearchWithoutSmall() {
+  const Wide cost = Wide(assigner_.CostOfScore(best_score_).cost);
+  const std::size_t count = assigner_.SetAside(cost / Wide(kSmallPart));
+  const bool many = count * kManySmall >= model_.units.size();
+  if (many && best_score_ - bound_ > assigner_.spread_of_aside() * Wide(kFarAway)) {
+    choosing_.reset();  // It refers to what Build() changes.
+    ChooseLimits limits;
+    limits.covers = options_.covers;
+    limits.width = static_cast<std::size_t>(options_.width);
+    for (int choice = 0; choice < kLargeChoices && !budget_.Exhausted(); ++choice) {
+      const Selection& large = assigner_.Build(options_.dominance);
+      Budget part(budget_, kShareOfLarge);
+      part.SetNodeLimit(std::min(kLargeEffort, part.node_limit() / kPartOfNodes));
+      const std::int64_t floor = assigner_.ProfitOf(best_score_);
+      const Chosen chosen = Choose(large, std::max<std::int64_t>(floor, -1), limits, part);
+      const Wide bound = assigner_.ScoreOfBound(chosen.bound);
+      bound_ = std::max(bound_, assigner_.left() ? std::min(bound, *assigner_.left()) : bound);
+      if (!chosen.choice || bound_ >= best_score_) break;
+      const Wide before = best_score_;
+      Try(assigner_.WithAside(assigner_.FromChoice(*chosen.choice)), bound_, false);
+      if (chosen.stopped || best_score_ >= before || bound_ >= best_score_) break;
+    }
+  }
+  assigner_.TakeBack();
+}
+
 void Planner::Search() {
   const bool unlimited = !budget_.has_time_limit() && !budget_.has_node_limit();
   const std::int64_t begin = budget_.nodes_spent();
   const auto spent = [&] { return budget_.nodes_spent() - begin; };
+  bool first = true;
   for (std::int64_t effort = kFirstEffort;;) {
+    if (std::exchange(first, false) && stopped_) {
+      SearchWithoutSmall();
+      if (bound_ >= best_score_ || budget_.Exhausted()) return;
+    }
     const Wide before = best_score_;
     const bool goes_on = Round(effort, static_cast<std::size_t>(options_.width));
     if (!goes_on || budget_.Exhausted()) return;

@@ -57,6 +57,14 @@ struct Nogood {
   std::vector<std::vector<Literal>> members;  // Any one literal of each member counts.
 };
 
+// Two items of which one could take the other's place: what the second may not be, by what the first is.
+// A value is 0 for an item that is left out, and else its option + 1; a bit for each.
+struct Exchange {
+  std::size_t first = 0;
+  std::size_t second = 0;
+  std::vector<std::uint64_t> excluded;  // By value of the first.
+};
+
 inline constexpr int kOut = -1;
 using Choice = std::vector<int>;  // The option of each item, or kOut.
 
@@ -68,6 +76,9 @@ struct Selection {
   // The first of each pair is no worse than the second wherever the second is: the second is taken
   // only together with the first.
   std::vector<std::pair<std::size_t, std::size_t>> dominates;
+  // The same of items of which at least one has several options. Both are in sections where the other
+  // one is, whichever comes first.
+  std::vector<Exchange> exchanges;
   [[nodiscard]] std::size_t memories() const { return capacity.size(); }
 };
 

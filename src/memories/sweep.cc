@@ -107,9 +107,11 @@ class Sweeper {
  private:
   void Prepare();
   void PlaceNogoods(const std::vector<std::size_t>& rank, const std::vector<std::size_t>& order);
+  void PlaceExchanges(const std::vector<std::size_t>& rank);
   void PlaceSlots();
   void PlanTolls();
   [[nodiscard]] bool IsExcluded(const std::uint64_t* state, std::size_t item, int option) const;
+  [[nodiscard]] bool IsBarred(const std::uint64_t* state, std::size_t item, int option) const;
   [[nodiscard]] std::int64_t Missing(const std::uint64_t* state, std::size_t item,
                                      int option) const;
   void Expand(std::size_t item, std::size_t section);
@@ -155,6 +157,11 @@ class Sweeper {
     std::int64_t price;  // Of taking the better one alone.
   };
   std::vector<std::vector<Tie>> ties_;  // By item.
+  struct Barrier {                      // To an item decided before, of Selection::exchanges.
+    std::size_t other;
+    std::vector<std::uint64_t> excluded;  // By the other's value, a bit for each of this one's.
+  };
+  std::vector<std::vector<Barrier>> barriers_;  // By item.
   std::vector<std::vector<Toll>> tolls_;
   std::vector<std::vector<CutToll>> cut_tolls_;
   std::size_t words_ = 1;
@@ -185,6 +192,7 @@ void Sweeper::Prepare() {
   memberships_.resize(items);
   exclusions_.resize(items);
   ties_.resize(items);
+  barriers_.resize(items);
   for (std::size_t i = 0; i < items; ++i) {
     const Item& item = selection_.items[i];
     starts_[item.first()].push_back(i);
@@ -243,6 +251,24 @@ void Sweeper::PlaceNogoods(const std::vector<std::size_t>& rank,
   }
 }
 
+// Each at the item that is decided later, by what the other one is.
+void Sweeper::PlaceExchanges(const std::vector<std::size_t>& rank) {
+  for (const Exchange& exchange : selection_.exchanges) {
+    if (rank[exchange.first] < rank[exchange.second]) {
+      barriers_[exchange.second].push_back({exchange.first, exchange.excluded});
+      continue;
+    }
+    const std::size_t values = selection_.items[exchange.second].options.size() + 1;
+    Barrier barrier{exchange.second, std::vector<std::uint64_t>(values)};
+    for (std::size_t x = 0; x < exchange.excluded.size(); ++x) {
+      for (std::size_t y = 0; y < values; ++y) {
+        barrier.excluded[y] |= (exchange.excluded[x] >> y & 1) << x;
+      }
+    }
+    barriers_[exchange.first].push_back(std::move(barrier));
+  }
+}
+
 // Bits for every item while it is live, and for every nogood from its first member to its last.
 void Sweeper::PlaceSlots() {
   const std::size_t items = selection_.items.size();
@@ -255,6 +281,7 @@ void Sweeper::PlaceSlots() {
     }
   }
   PlaceNogoods(rank, order);
+  PlaceExchanges(rank);
   const auto tie = [&](std::size_t better, std::size_t worse, std::int64_t price) {
     const bool better_later = rank[worse] < rank[better];
     ties_[better_later ? better : worse].push_back(
@@ -328,6 +355,13 @@ bool Sweeper::IsExcluded(const std::uint64_t* state, std::size_t item, int optio
   return false;
 }
 
+// Whether an item could take the place of this one, or this one its.
+bool Sweeper::IsBarred(const std::uint64_t* state, std::size_t item, int option) const {
+  return std::any_of(barriers_[item].begin(), barriers_[item].end(), [&](const Barrier& barrier) {
+    return (barrier.excluded[ValueIn(state, slot_[barrier.other])] >> (option + 1) & 1) != 0;
+  });
+}
+
 // What priced nogoods lose by this decision: each member that is not taken costs the price, but for
 // the first of them. Its bit in the state says whether all have been taken so far.
 std::int64_t Sweeper::Missing(const std::uint64_t* state, std::size_t item, int option) const {
@@ -366,6 +400,7 @@ void Sweeper::Expand(std::size_t item, std::size_t section) {
       if (other == tie.this_is_better) return;
       if (!question_.charge_late) loss += tie.price;  // Once, in one of the two directions.
     }
+    if (IsBarred(from, item, option)) return;
     // Backwards it is not charged: what that says of the rest of time still holds.
     if (!question_.charge_late) loss += Missing(from, item, option);
     if (loss > allowed) return;

@@ -6,11 +6,14 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/text.h"
+
 namespace berth {
 namespace {
 
 void CompareMemories(const PlanFile& before, const PlanFile& after, PlanDiff& diff) {
-  diff.comparable = before.memories.empty() == after.memories.empty();
+  diff.same_cost_kind = before.memories.empty() ||
+                        (before.cost_unit == after.cost_unit && before.prefetch == after.prefetch);
   const auto called = [](const PlanFile& plan,
                          const std::string& name) -> std::optional<std::size_t> {
     for (std::size_t m = 0; m < plan.memories.size(); ++m) {
@@ -43,16 +46,14 @@ void CompareMemories(const PlanFile& before, const PlanFile& after, PlanDiff& di
                    [](const auto& x, const auto& y) { return x.bytes > y.bytes; });
 }
 
-}  // namespace
-
-PlanDiff Compare(const PlanFile& before, const PlanFile& after) {
+// What became of each buffer.
+void CompareBuffers(const PlanFile& before, const PlanFile& after, PlanDiff& diff) {
   const auto& old_buffers = before.problem.buffers;
   const auto& new_buffers = after.problem.buffers;
   std::unordered_map<std::string_view, std::size_t> by_id;  // Of the old plan; never iterated.
   by_id.reserve(old_buffers.size());
   for (std::size_t b = 0; b < old_buffers.size(); ++b) by_id.emplace(old_buffers[b].id, b);
 
-  PlanDiff diff;
   std::vector<bool> kept(old_buffers.size());
   for (std::size_t b = 0; b < new_buffers.size(); ++b) {
     const Buffer& now = new_buffers[b];
@@ -99,6 +100,19 @@ PlanDiff Compare(const PlanFile& before, const PlanFile& after) {
   };
   largest_first(diff.added, new_buffers);
   largest_first(diff.removed, old_buffers);
+}
+
+}  // namespace
+
+Result<PlanDiff> Compare(const PlanFile& before, const PlanFile& after) {
+  if (before.memories.empty() != after.memories.empty()) {
+    const PlanFile& several = before.memories.empty() ? after : before;
+    return Fail(ErrorCode::kInvalidPlan, internal::Printable(several.name) +
+                                             " is a plan for several memories, and the other for "
+                                             "one: they cannot be compared");
+  }
+  PlanDiff diff;
+  CompareBuffers(before, after, diff);
   diff.before = MaxLiveLoad(before.problem);
   diff.after = MaxLiveLoad(after.problem);
   CompareMemories(before, after, diff);

@@ -46,6 +46,11 @@ struct Shown {
   // Of a graph in several memories: these, for its copies.
   const GraphMemories* graph_memories = nullptr;
   const TimedRun* run = nullptr;  // With prefetch.
+  // Each tensor may be in one memory alone, and leaves it for the store behind: what counts is traffic,
+  // not costs.
+  bool spills = false;
+
+  [[nodiscard]] bool priced() const { return memories != nullptr && !spills; }
 };
 
 template <typename Range, typename Of>
@@ -201,7 +206,7 @@ Json LanesOf(const Shown& shown) {
     lanes.push_back({{"name", memory.name},
                      {"capacity", OrNull(memory.capacity)},
                      {"height", lane.placement.height},
-                     {"cost", cost},
+                     {"cost", shown.spills ? Json() : Json(cost)},
                      {"reserved", ReservedOf(memory)},
                      {"curve", CurveJson(lane.curve)},
                      {"peak", PeakOf(peak)}});
@@ -211,7 +216,7 @@ Json LanesOf(const Shown& shown) {
 
 // What each buffer costs in each memory; null where it may not be.
 Json CostsOf(const Shown& shown) {
-  if (shown.memories == nullptr) return {};
+  if (!shown.priced()) return {};
   Json costs = Json::array();
   for (std::size_t m = 0; m < shown.memories->memories.size(); ++m) {
     costs.push_back(Column(shown.in_memories->residencies, [&](const Residency& r) {
@@ -237,7 +242,7 @@ std::vector<std::optional<std::size_t>> RowsOf(const Shown& shown) {
 }
 
 Json DisplacedOf(const Shown& shown) {
-  if (shown.memories == nullptr) return {};
+  if (!shown.priced()) return {};
   const auto found = FindDisplaced(*shown.memories, *shown.in_memories, kMostDisplaced);
   BERTH_CHECK(found.has_value());
   const auto rows = RowsOf(shown);
@@ -455,14 +460,6 @@ void AddMemories(const PlanFile& plan, Json& json) {
   json["head"]["prefetch"] = plan.prefetch;
 }
 
-// Whether no tensor leaves its memory and comes back.
-bool HasOneResidencyEach(const MemoryPlan& plan) {
-  std::vector<std::size_t> tensors;
-  for (const Residency& r : plan.residencies) tensors.push_back(r.tensor);
-  std::sort(tensors.begin(), tensors.end());
-  return std::adjacent_find(tensors.begin(), tensors.end()) == tensors.end();
-}
-
 // The operators that run again: their names, the steps, and what these executions cost.
 Json RepeatsJson(const Graph* graph, const MemoryPlan& plan) {
   if (graph == nullptr || plan.recomputed.operators == 0) return Json::array();
@@ -491,9 +488,7 @@ std::string WritePage(const PlanSubject& subject, const PlanAnswer& answer,
   const Problem problem = subject.Buffers(plan, answer.capacity);
   const PlanOptions& asked = provenance.options;
   const bool in_several = graph != nullptr && !asked.memories.memories.empty();
-  // Of what leaves one of several memories for the store behind, the order alone.
-  const bool placed =
-      answer.best && plan.addressed && (!in_several || !answer.spills || HasOneResidencyEach(plan));
+  const bool placed = answer.best && plan.addressed;
   const Placement placement = placed ? PlacementOf(plan) : Placement{};
   Shown shown{problem, placed ? &placement : nullptr, graph, &plan};
   TensorTable table;
@@ -508,6 +503,7 @@ std::string WritePage(const PlanSubject& subject, const PlanAnswer& answer,
     shown.memories = &table.problem;
     shown.in_memories = &of_table;
     shown.graph_memories = &asked.memories;
+    shown.spills = answer.spills;
     if (asked.memories.prefetch) run = RunOf(*graph, asked.memories, plan);
     shown.run = run ? &*run : nullptr;
   }

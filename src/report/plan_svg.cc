@@ -479,14 +479,14 @@ std::string Subtitle(const Problem& problem, Bytes height, Bytes lower_bound) {
 // Edges with arrows: into the buffer where it is brought in, out of it where it is written off
 // chip. One path each, whatever their number; beside each other they are told apart by where they
 // point from.
-std::string DrawMarks(const Problem& problem, const Placement& placement,
+std::string DrawMarks(const Problem& problem, const std::vector<Bytes>& offsets,
                       const std::vector<SvgMark>& marks, const Panel& panel) {
   std::string in;
   std::string out;
   for (std::size_t b = 0; b < std::min(marks.size(), problem.buffers.size()); ++b) {
     const Buffer& buffer = problem.buffers[b];
-    const Pixels low = panel.Y(placement.offsets[b]);
-    const Pixels high = panel.Y(placement.offsets[b] + buffer.size);
+    const Pixels low = panel.Y(offsets[b]);
+    const Pixels high = panel.Y(offsets[b] + buffer.size);
     const Pixels middle = (low + high) / 2;
     const Pixels half = std::min<Pixels>((low - high) / 2, 40);
     const auto edge = [&](Pixels x, Pixels point) {
@@ -631,14 +631,19 @@ constexpr std::string_view kLaneStyle =
 struct Lane {
   Problem problem;
   std::vector<Bytes> offsets;
+  std::vector<SvgMark> marks;  // One for each buffer, or none at all.
 };
 
-std::vector<Lane> LanesOf(const MemoryProblem& problem, const MemoryPlan& plan) {
+// `marks` are of the residencies, if there are any.
+std::vector<Lane> LanesOf(const MemoryProblem& problem, const MemoryPlan& plan,
+                          const std::vector<SvgMark>& marks) {
   std::vector<Lane> lanes(problem.memories.size());
-  for (const Residency& residency : plan.residencies) {
+  for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
+    const Residency& residency = plan.residencies[i];
     Lane& lane = lanes[static_cast<std::size_t>(residency.memory)];
     lane.problem.buffers.push_back(problem.table.buffers[residency.tensor]);
     lane.offsets.push_back(residency.offset);
+    if (i < marks.size()) lane.marks.push_back(marks[i]);
   }
   return lanes;
 }
@@ -689,8 +694,9 @@ std::string DrawLane(const Memory& memory, const Lane& lane, Bytes height, bool 
   std::string svg = Text({panel.left, panel.top - 90}, "lane", LaneTitle(memory, lane, height));
   svg += Close(Rectangle("panel", panel)) + ByteAxis(panel, "offset", 300);
   const DrawnBuffers buffers = DrawBuffers(lane.problem, lane.offsets, panel, memory.base);
-  svg += DrawReserved(memory.reserved, panel) + buffers.shapes + Close(Rectangle("frame", panel)) +
-         LevelLines(levels, panel) + buffers.labels;
+  svg += DrawReserved(memory.reserved, panel) + buffers.shapes +
+         DrawMarks(lane.problem, lane.offsets, lane.marks, panel) +
+         Close(Rectangle("frame", panel)) + LevelLines(levels, panel) + buffers.labels;
   return roomy ? svg + LevelLabels(levels, panel) : svg;
 }
 
@@ -758,6 +764,13 @@ std::string DrawCopies(const MemoryProblem& problem, const MemoryPlan& plan,
 }  // namespace
 }  // namespace internal::report
 
+std::vector<SvgMark> MarksOf(const MemoryPlan& plan) {
+  std::vector<SvgMark> marks;
+  marks.reserve(plan.residencies.size());
+  for (const Residency& r : plan.residencies) marks.push_back({r.comes_in, r.written_out});
+  return marks;
+}
+
 std::string WriteSvg(const Problem& problem, const Placement& placement, Bytes lower_bound,
                      const SvgOptions& options) {
   using namespace internal::report;
@@ -782,7 +795,7 @@ std::string WriteSvg(const Problem& problem, const Placement& placement, Bytes l
   }
   svg += Close(Rectangle("panel", main)) + ByteAxis(main, "offset", 420);
   const DrawnBuffers buffers = DrawBuffers(problem, placement.offsets, main);
-  svg += buffers.shapes + DrawMarks(problem, placement, options.marks, main);
+  svg += buffers.shapes + DrawMarks(problem, placement.offsets, options.marks, main);
   svg += Close(Rectangle("frame", main));
   if (layout.has_strip && peak.load > 0) {
     const Pixels x = PeakX(peak, main);
@@ -800,7 +813,7 @@ std::string WriteSvg(const MemoryProblem& problem, const MemoryPlan& plan,
   using namespace internal::report;
   constexpr Pixels kLeastLane = 1400;
   constexpr Pixels kBetween = 480;
-  const std::vector<Lane> lanes = LanesOf(problem, plan);
+  const std::vector<Lane> lanes = LanesOf(problem, plan, options.marks);
   const auto count = static_cast<Pixels>(lanes.size());
   const Pixels width = Pixels{std::max(options.width, 200)} * 10;
   const bool roomy = width >= 5000;
@@ -828,15 +841,16 @@ std::string WriteSvg(const MemoryProblem& problem, const MemoryPlan& plan,
       (count == 1 ? " memory" : " memories");
   const bool reserved = std::any_of(problem.memories.begin(), problem.memories.end(),
                                     [](const Memory& memory) { return !memory.reserved.empty(); });
+  const bool marks = !options.marks.empty();
   const bool copies = !options.copies.empty();
 
   std::string svg =
       OpenSvg(width, height, "aria-label=\"" + EscapeXml(title) + ": " + subtitle + "\"", "",
-              Style(false) + std::string(kLaneStyle) + std::string(copies ? kCopyStyle : ""));
+              Style(marks) + std::string(kLaneStyle) + std::string(copies ? kCopyStyle : ""));
   svg += Title(roomy ? 310 : 210, title, width);
   if (roomy) {
     svg += Text({kMargin, 520}, "subtitle", subtitle);
-    svg += Legend(kMargin + TextWidth(subtitle, 120) + 200, width - kMargin, 480, false,
+    svg += Legend(kMargin + TextWidth(subtitle, 120) + 200, width - kMargin, 480, marks,
                   /*load=*/false, reserved, copies);
   }
   Panel panel{{800, top, width - (roomy ? 1180 : 150), top + lane_height}, first, last, 1};

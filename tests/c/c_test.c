@@ -753,6 +753,112 @@ static void test_moves(void) {
   berth_graph_free(graph);
 }
 
+/* A scratchpad from which `x` goes out and comes back. */
+static void test_scratchpad(void) {
+  berth_graph* graph = parking();
+  berth_options* options = berth_options_new();
+  berth_plan* plan = NULL;
+  berth_plan* read = NULL;
+  berth_text* text = NULL;
+  berth_summary summary;
+  size_t count = 0, i, stays = 0;
+  const berth_residency* residencies;
+  summary.struct_size = sizeof summary;
+  WORKS(berth_options_set(options, "order", "program", &error));
+  WORKS(berth_options_set(options, "spill", "on", &error));
+  FAILS(berth_plan_graph(graph, options, &plan, &error), BERTH_INVALID_OPTIONS, "spill: only");
+  WORKS(berth_options_set(options, "memory", "pad=190", &error));
+  WORKS(berth_options_set(options, "may_move", "on", &error));
+  FAILS(berth_plan_graph(graph, options, &plan, &error), BERTH_INVALID_OPTIONS,
+        "may_move and spill");
+  WORKS(berth_options_set(options, "may_move", "off", &error));
+  WORKS(berth_plan_graph(graph, options, &plan, &error));
+  WORKS(berth_plan_summary(plan, &summary, &error));
+  CHECK(summary.outcome == BERTH_OPTIMAL && summary.spills == 1 && summary.fixed_order == 1);
+  CHECK(summary.spilled == 100 && summary.retrieved == 100 && summary.traffic_bound == 200);
+  residencies = berth_plan_residencies(plan, &count);
+  for (i = 0; i < count; ++i) stays += residencies[i].tensor == 0;
+  CHECK(stays == 2 && berth_plan_copy_count(plan) == 0);
+  WORKS(berth_plan_validate(plan, &error));
+  WORKS(berth_plan_to_svg(plan, &text, &error));
+  CHECK(strstr(berth_text_data(text), "class=\"out\"") != NULL);
+  berth_text_free(text);
+  WORKS(berth_plan_to_page(plan, NULL, &text, &error));
+  CHECK(strstr(berth_text_data(text), "\"written\":100") != NULL);
+  berth_text_free(text);
+  WORKS(berth_plan_to_json(plan, &text, &error));
+  WORKS(berth_plan_parse_graph(graph, berth_text_data(text), berth_text_length(text), "p.json",
+                               &read, &error));
+  WORKS(berth_plan_summary(read, &summary, &error));
+  CHECK(summary.spills == 1 && summary.spilled == 100 && summary.retrieved == 100);
+  WORKS(berth_plan_validate(read, &error));
+  berth_text_free(text);
+  berth_plan_free(read);
+  berth_plan_free(plan);
+  berth_options_free(options);
+  berth_graph_free(graph);
+}
+
+/* With more of the fast memory `y` is no longer in the slow one. */
+static void test_comparison(void) {
+  berth_graph* graph = parking();
+  berth_options* options = berth_options_new();
+  berth_plan* plan = NULL;
+  berth_text* files[2] = {NULL, NULL};
+  berth_comparison* found = NULL;
+  berth_diff diff;
+  berth_change change;
+  berth_memory_change memory;
+  berth_transfer transfer;
+  int i;
+  diff.struct_size = sizeof diff;
+  change.struct_size = sizeof change;
+  memory.struct_size = sizeof memory;
+  transfer.struct_size = sizeof transfer;
+  WORKS(berth_options_set(options, "order", "program", &error));
+  for (i = 0; i < 2; ++i) {
+    WORKS(berth_options_set(options, "memory", "none", &error));
+    WORKS(
+        berth_options_set(options, "memory", i == 0 ? "fast=190@1GB/s" : "fast=270@1GB/s", &error));
+    WORKS(berth_options_set(options, "memory", "slow@100MB/s", &error));
+    WORKS(berth_plan_graph(graph, options, &plan, &error));
+    WORKS(berth_plan_to_json(plan, &files[i], &error));
+    berth_plan_free(plan);
+  }
+  WORKS(berth_compare_plans(berth_text_data(files[0]), berth_text_length(files[0]), NULL,
+                            berth_text_data(files[1]), berth_text_length(files[1]), NULL, &found,
+                            &error));
+  WORKS(berth_comparison_summary(found, &diff, &error));
+  CHECK(diff.height_before == -1 && diff.peak_after == -1 && diff.same_cost_kind == 1);
+  CHECK(diff.cost_before > diff.cost_after && diff.cost_after > 0 && diff.other_memory == 1);
+  CHECK(berth_comparison_memory_count(found) == 2 && berth_comparison_memory_count(NULL) == 0);
+  WORKS(berth_comparison_memory(found, 0, &memory, &error));
+  CHECK(strcmp(memory.name, "fast") == 0 && memory.in_before == 1 && memory.in_after == 1);
+  CHECK(memory.capacity_before == 190 && memory.capacity_after == 270);
+  CHECK(memory.height_after > memory.height_before && memory.peak_after == 270);
+  FAILS(berth_comparison_memory(found, 2, &memory, &error), BERTH_INVALID_ARGUMENT, "memory 2");
+  CHECK(berth_comparison_transfer_count(found) == 1);
+  WORKS(berth_comparison_transfer(found, 0, &transfer, &error));
+  CHECK(strcmp(transfer.from_memory, "slow") == 0 && strcmp(transfer.to_memory, "fast") == 0);
+  CHECK(transfer.buffers == 1);
+  for (i = 0; (size_t)i < berth_comparison_change_count(found); ++i) {
+    WORKS(berth_comparison_change(found, (size_t)i, &change, &error));
+    if (strcmp(change.memory_before, change.memory_after) == 0) continue;
+    CHECK(change.size_after == transfer.bytes && change.in_before == 1 && change.in_after == 1);
+  }
+  FAILS(berth_comparison_change(found, (size_t)i, &change, &error), BERTH_INVALID_ARGUMENT,
+        "change");
+  FAILS(berth_compare_plans("{", 1, NULL, "{}", 2, NULL, &found, &error), BERTH_PARSE, "before");
+  FAILS(berth_compare_plans("{", 1, NULL, "{}", 2, NULL, NULL, &error), BERTH_INVALID_ARGUMENT,
+        "NULL");
+  berth_comparison_free(found);
+  berth_comparison_free(NULL);
+  berth_text_free(files[0]);
+  berth_text_free(files[1]);
+  berth_options_free(options);
+  berth_graph_free(graph);
+}
+
 static void test_graph(void) {
   berth_graph* graph = berth_graph_new("net");
   berth_graph* changed = NULL;
@@ -824,6 +930,7 @@ static void test_graph(void) {
                            berth_text_data(json), berth_text_length(json), NULL, &diff, &text,
                            &error));
     CHECK(diff.same_order == 1 && diff.unchanged == 5 && diff.traffic_before == diff.traffic_after);
+    CHECK(diff.cost_before == -1 && diff.same_cost_kind == 1 && diff.other_memory == 0);
     berth_text_free(text);
     FAILS(berth_diff_plans("{", 1, NULL, "{}", 2, NULL, &diff, NULL, &error), BERTH_PARSE,
           "before");
@@ -1164,6 +1271,8 @@ int main(int argc, char** argv) {
   TestMemories();
   test_problem();
   test_moves();
+  test_scratchpad();
+  test_comparison();
   test_graph();
   test_cancel();
   if (argc > 1) test_model(argv[1]);

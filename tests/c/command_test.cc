@@ -211,6 +211,169 @@ TEST_F(AsTheCommand, SeveralMemories) {
   berth_plan_free(plan);
 }
 
+// A struct of the interface that `call` fills.
+template <typename Struct, typename Call>
+Struct Filled(Call call) {
+  Struct filled = {};
+  filled.struct_size = sizeof filled;
+  berth_error* error = nullptr;
+  EXPECT_EQ(call(&filled, &error), BERTH_OK) << berth_error_message(error);
+  berth_error_free(error);
+  return filled;
+}
+
+using Json = nlohmann::json;
+
+// A change as the command lists it.
+Json ChangeJson(const berth_change& change) {
+  const auto side = [](std::int64_t start, std::int64_t end, std::int64_t size, std::int64_t offset,
+                       const char* memory) {
+    Json json = {{"start", start}, {"end", end}, {"size", size}, {"offset", offset}};
+    if (*memory != '\0') json["memory"] = memory;
+    return json;
+  };
+  const Json before = side(change.start_before, change.end_before, change.size_before,
+                           change.offset_before, change.memory_before);
+  const Json after = side(change.start_after, change.end_after, change.size_after,
+                          change.offset_after, change.memory_after);
+  if (change.in_before != 0 && change.in_after != 0) {
+    return {{"id", change.id}, {"before", before}, {"after", after}};
+  }
+  Json json = change.in_after != 0 ? after : before;
+  json["id"] = change.id;
+  return json;
+}
+
+// Everything that the command says of two plans, in its words.
+Json ComparisonJson(const berth_comparison* comparison) {
+  const auto diff = Filled<berth_diff>(
+      [&](auto* out, auto** e) { return berth_comparison_summary(comparison, out, e); });
+  Json json = {{"same_order", diff.same_order != 0}};
+  json["avoidable_traffic"] = {{"before", diff.traffic_before}, {"after", diff.traffic_after}};
+  if (diff.cost_after >= 0) {
+    json["cost"] = {{"before", diff.cost_before}, {"after", diff.cost_after}};
+    json["unplaced"] = {{"before", diff.unplaced_before}, {"after", diff.unplaced_after}};
+    json["other_memory"] = diff.other_memory;
+    json["comparable"] = diff.same_cost_kind != 0;
+  } else {
+    json["height"] = {{"before", diff.height_before}, {"after", diff.height_after}};
+    json["peak"] = {{"before", diff.peak_before}, {"after", diff.peak_after}};
+  }
+  json["buffers"] = {diff.unchanged, diff.added, diff.removed, diff.grown,
+                     diff.shrunk,    diff.moved, diff.retimed};
+  for (const char* const list : {"changed", "new", "gone", "memories", "transfers"}) {
+    json[list] = Json::array();
+  }
+  for (std::size_t i = 0; i < berth_comparison_change_count(comparison); ++i) {
+    const auto change = Filled<berth_change>(
+        [&](auto* out, auto** e) { return berth_comparison_change(comparison, i, out, e); });
+    const bool both = change.in_before != 0 && change.in_after != 0;
+    json[both ? "changed" : change.in_after != 0 ? "new" : "gone"].push_back(ChangeJson(change));
+  }
+  for (std::size_t i = 0; i < berth_comparison_memory_count(comparison); ++i) {
+    const auto memory = Filled<berth_memory_change>(
+        [&](auto* out, auto** e) { return berth_comparison_memory(comparison, i, out, e); });
+    json["memories"].push_back({memory.name, memory.in_before != 0, memory.in_after != 0,
+                                memory.capacity_before, memory.capacity_after, memory.height_before,
+                                memory.height_after, memory.peak_before, memory.peak_after});
+  }
+  for (std::size_t i = 0; i < berth_comparison_transfer_count(comparison); ++i) {
+    const auto transfer = Filled<berth_transfer>(
+        [&](auto* out, auto** e) { return berth_comparison_transfer(comparison, i, out, e); });
+    json["transfers"].push_back({{"from", transfer.from_memory},
+                                 {"to", transfer.to_memory},
+                                 {"buffers", transfer.buffers},
+                                 {"bytes", transfer.bytes}});
+  }
+  return json;
+}
+
+// The same of what the command prints.
+Json PrintedJson(const std::string& text) {
+  const Json printed = Json::parse(text);
+  const auto pair = [&](const char* key) -> Json {
+    return {{"before", printed.at(key).at("before")}, {"after", printed.at(key).at("after")}};
+  };
+  Json json = {{"same_order", printed.at("same_order")},
+               {"avoidable_traffic", pair("avoidable_traffic")}};
+  const Json& buffers = printed.at("buffers");
+  json["memories"] = Json::array();
+  json["transfers"] = Json::array();
+  if (printed.contains("memories")) {
+    json["cost"] = pair("cost");
+    json["unplaced"] = pair("unplaced");
+    json["other_memory"] = buffers.at("other_memory");
+    json["comparable"] = !printed.at("cost").at("delta").is_null();
+    for (const Json& memory : printed.at("memories")) {
+      const std::string in = memory.at("in");
+      Json row = {memory.at("name"), in != "after", in != "before"};
+      for (const char* const key : {"capacity", "height", "peak"}) {
+        for (const char* const side : {"before", "after"}) {
+          const bool there = in == "both" || in == side;
+          const Json& value = memory.at(key).at(side);
+          row.push_back(!there || value.is_null() ? Json(-1) : value);
+        }
+      }
+      json["memories"].push_back(std::move(row));
+    }
+    json["transfers"] = printed.at("transfers");
+  } else {
+    json["height"] = pair("height");
+    json["peak"] = pair("peak");
+  }
+  json["buffers"] = Json::array();
+  for (const char* const key :
+       {"unchanged", "new", "gone", "grown", "shrunk", "moved", "retimed"}) {
+    json["buffers"].push_back(buffers.at(key));
+  }
+  for (const char* const list : {"changed", "new", "gone"}) json[list] = printed.at(list);
+  return json;
+}
+
+TEST_F(AsTheCommand, Differences) {
+  const std::string model = std::string(BERTH_SOURCE_DIR) + "/examples/cells.onnx";
+  const std::string board = std::string(BERTH_SOURCE_DIR) + "/examples/boards/imxrt1170.json";
+  const auto plan = [&](const std::string& name, std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {"plan", model});
+    flags.insert(flags.end(), {"--node-limit", "200"});
+    return std::pair(ByCommand(flags, name), Path(name));
+  };
+  const auto expect_same = [&](const auto& before, const auto& after) {
+    SCOPED_TRACE(before.second + " " + after.second);
+    berth_comparison* comparison = nullptr;
+    ASSERT_EQ(
+        berth_compare_plans(before.first.data(), before.first.size(), nullptr, after.first.data(),
+                            after.first.size(), nullptr, &comparison, nullptr),
+        BERTH_OK);
+    const auto printed = Berth({"diff", before.second, after.second, "--json"});
+    EXPECT_EQ(printed.exit_code, 0) << printed.standard_error;
+    EXPECT_EQ(ComparisonJson(comparison), PrintedJson(printed.standard_output));
+    EXPECT_GT(berth_comparison_change_count(comparison), 0U);
+    EXPECT_NE(TextOf([&](berth_text** text, berth_error** e) {
+                return berth_comparison_to_page(comparison, text, e);
+              }).find("berth-page"),
+              std::string::npos);
+    berth_comparison_free(comparison);
+  };
+  const auto one = plan("one.json", {});
+  expect_same(one, plan("budget.json", {"--budget", "MR"}));
+  const auto several = plan("board.json", {"--memories", board});
+  const auto small =
+      plan("small.json", {"--memory", "dtcm=96KiB@4GB/s", "--memory", "dram@200MB/s"});
+  expect_same(several, small);
+  expect_same(small, several);
+  expect_same(several, plan("moves.json", {"--memories", board, "--may-move"}));
+  // One memory and several have nothing to compare.
+  berth_comparison* comparison = nullptr;
+  berth_error* error = nullptr;
+  EXPECT_EQ(berth_compare_plans(one.first.data(), one.first.size(), "one.json", small.first.data(),
+                                small.first.size(), "small.json", &comparison, &error),
+            BERTH_INVALID_PLAN);
+  EXPECT_NE(std::string(berth_error_message(error)).find("small.json is a plan for several"),
+            std::string::npos);
+  berth_error_free(error);
+}
+
 TEST_F(AsTheCommand, Orders) {
   Set("node_limit", "2000");
   for (const std::string& path : Models()) {

@@ -262,8 +262,65 @@ TEST_F(GraphMemoriesTest, CopiesAreDrawn) {
     EXPECT_NE(at, std::string::npos) << flag;
     EXPECT_EQ(page.find("\"run\":null") == std::string::npos, flag == "--prefetch");
   }
-  ExpectRefused(Berth({"plan", model, "--memory", "pad=9", "--spill", "--report", Path("p.html")}),
-                "no page");
+}
+
+// A scratchpad for activations, in which x has no room while a is made, and one for weights that holds
+// one of the two.
+TEST_F(GraphMemoriesTest, SpillsFromScratchpadsAreShown) {
+  internal::Build b;
+  b.Source("w", 8, TensorKind::kParameter).Source("v", 8, TensorKind::kParameter);
+  b.Made("x", 8).Made("y", 8).Made("a", 8).Made("z", 1);
+  b.Op("X", {"w"}, {"x"}).Op("Y", {"x", "v"}, {"y"}).Op("A", {"y"}, {"a"});
+  b.Op("Z", {"a", "x", "w"}, {"z"}).Output("z");
+  const std::string model = Write("pads.json", WriteGraphJson(b.graph));
+  const std::vector<std::string> pads = {"--memory",         "acts=17", "--memory",     "weights=8",
+                                         "--activations-in", "acts",    "--weights-in", "weights",
+                                         "--order",          "program", "--spill"};
+  const ProcessResult result = With({"plan", model, "--moves", "--svg", Path("plan.svg"),
+                                     "--report", Path("plan.html"), "-o", Path("plan.json")},
+                                    pads);
+  ASSERT_EQ(result.exit_code, 0) << result.standard_error;
+  const std::string& text = result.standard_output;
+  EXPECT_NE(text.find("24 B of avoidable traffic"), std::string::npos) << text;
+  EXPECT_NE(text.find("retrieved\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("Copies, in the order"), std::string::npos) << text;
+  const Json summary = Json::parse(With({"plan", model, "--json"}, pads).standard_output);
+  const Json moves = Json::parse(
+      R"([{"step":2,"tensor":"x","bytes":8,"direction":"out","memory":"acts"},
+          {"step":3,"tensor":"w","bytes":8,"direction":"in","memory":"weights"},
+          {"step":3,"tensor":"x","bytes":8,"direction":"in","memory":"acts"}])");
+  EXPECT_EQ(summary.at("moves"), moves);
+  const auto of = [&](std::size_t m, const char* what) {
+    return summary.at("memories").at(m).at(what).get<int>();
+  };
+  EXPECT_EQ(of(0, "spilled"), 8);
+  EXPECT_EQ(of(0, "retrieved"), 8);
+  EXPECT_EQ(of(1, "spilled"), 0);
+  EXPECT_EQ(of(1, "retrieved"), 8);
+  // One path for all arrows in, and one for those out, in each lane that has any.
+  const std::string svg = Read(Path("plan.svg"));
+  const auto count = [](const std::string& in, const std::string& what) {
+    std::size_t found = 0;
+    for (std::size_t at = in.find(what); at != std::string::npos; at = in.find(what, at + 1)) {
+      ++found;
+    }
+    return found;
+  };
+  EXPECT_EQ(count(svg, "<path class=\"in\""), 3U);   // The legend's.
+  EXPECT_EQ(count(svg, "<path class=\"out\""), 2U);  // Of weights nothing is written.
+  EXPECT_NE(svg.find("acts: 17 B of 17 B, 5 buffers"), std::string::npos);
+  // By row: w, w again, v, x, x again, y, a, z.
+  const std::string page = Read(Path("plan.html"));
+  EXPECT_NE(page.find(R"("spills":[{"from":0,"to":1,"written":0,"read":8},)"
+                      R"({"from":3,"to":4,"written":8,"read":8}])"),
+            std::string::npos);
+  EXPECT_NE(page.find("\"memory\":[1,1,1,0,0,0,0,0]"), std::string::npos);
+  EXPECT_NE(page.find("\"costs\":null"), std::string::npos);
+  // Nothing is written where there is no plan, and that is said.
+  const ProcessResult none = Berth({"plan", model, "--memory", "pad=4", "--spill", "--report",
+                                    Path("none.html"), "--svg", Path("none.svg")});
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_EQ(count(none.standard_output, "not written, as there is no plan"), 2U);
 }
 
 TEST_F(GraphMemoriesTest, WhyTensorsAreNotElsewhere) {

@@ -82,7 +82,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   Require(plan->placement.height == height, "not the height of the buffers");
 
-  const berth::PlanDiff diff = berth::Compare(*plan, *plan);
+  const berth::PlanDiff diff = berth::Compare(*plan, *plan).value();
   Require(diff.same() && diff.same_order && diff.unchanged == buffers.size(),
           "a plan differs from itself");
   // Pages take long, so only those of small plans are made.

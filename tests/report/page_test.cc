@@ -317,7 +317,7 @@ TEST(Diff, ClassifiesEachBuffer) {
                                  {"grown", 3, 5, 6},
                                  {"retimed", 6, 9, 2}},
                                 {10, 0, 5, 6, 0, 0});
-  const PlanDiff diff = Compare(before, after);
+  const PlanDiff diff = Compare(before, after).value();
   EXPECT_EQ(diff.unchanged, 1u);
   EXPECT_EQ(diff.added, (std::vector<std::size_t>{0}));
   EXPECT_EQ(diff.removed, (std::vector<std::size_t>{5}));
@@ -335,7 +335,30 @@ TEST(Diff, ClassifiesEachBuffer) {
   EXPECT_EQ(diff.before.load, 13);
   EXPECT_EQ(diff.after.load, 14);
   EXPECT_FALSE(diff.same());
-  EXPECT_TRUE(Compare(before, before).same());
+  EXPECT_TRUE(Compare(before, before)->same());
+}
+
+TEST(Diff, OneMemoryAndSeveralAreNotCompared) {
+  const PlanFile one = FileOf({{"a", 0, 3, 4}, {"b", 0, 3, 4}}, {0, 4});
+  PlanFile several = FileOf({{"a", 0, 3, 4}, {"b", 0, 3, 4}}, {0, 0});
+  several.name = "several.json";
+  several.memories = {{"fast"}, {"slow"}};
+  several.uses = {{4, 4}, {4, 4}};
+  several.memory_of = {0, 1};
+  several.cost_unit = "ns";
+  const auto refused = Compare(one, several);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidPlan);
+  EXPECT_NE(refused.error().message.find("several.json is a plan for several"), std::string::npos);
+  EXPECT_FALSE(Compare(several, one).has_value());
+  // The time of a run is no cost of accesses.
+  PlanFile run = several;
+  run.prefetch = true;
+  EXPECT_FALSE(Compare(several, run)->same_cost_kind);
+  run.prefetch = false;
+  EXPECT_TRUE(Compare(several, run)->same_cost_kind);
+  run.cost_unit = "cycles";
+  EXPECT_FALSE(Compare(several, run)->same_cost_kind);
 }
 
 }  // namespace

@@ -79,12 +79,8 @@ struct Summary {
 
   // The plans have several memories.
   [[nodiscard]] bool several() const { return !after.memories.empty(); }
-  // The costs are of the same kind.
-  [[nodiscard]] bool same_unit() const {
-    return before.cost_unit == after.cost_unit && before.prefetch == after.prefetch;
-  }
   [[nodiscard]] bool same_cost() const {
-    return !several() || (same_unit() && before.cost == after.cost);
+    return !several() || (diff.same_cost_kind && before.cost == after.cost);
   }
   [[nodiscard]] MemoryUse UseBefore(const PlanDiff::MemoryChange& memory) const {
     return memory.before ? before.uses[*memory.before] : MemoryUse();
@@ -111,7 +107,8 @@ struct Summary {
       return after.cost.unplaced > before.cost.unplaced;
     }
     const Growth& growth = *arguments.max_growth;
-    return growth.bytes == 0 && same_unit() && after.cost.cost > LimitOf(before.cost.cost, growth);
+    return growth.bytes == 0 && diff.same_cost_kind &&
+           after.cost.cost > LimitOf(before.cost.cost, growth);
   }
   [[nodiscard]] bool traffic_grew() const {
     return arguments.traffic_limit() &&
@@ -137,6 +134,9 @@ struct Summary {
   [[nodiscard]] std::string TransfersText() const;
   [[nodiscard]] std::string ChangeTable() const;
   [[nodiscard]] Json MemoriesJson() const;
+  [[nodiscard]] Json QuantitiesJson() const;
+  [[nodiscard]] Json CountsJson() const;
+  [[nodiscard]] Json ChangesJson() const;
   void AddTraffic(FactList& facts) const;
 };
 
@@ -157,7 +157,7 @@ Json BufferJson(const PlanFile& plan, std::size_t b) {
 // What changed in each of several memories, what the plans cost, and what went from one to another.
 Json Summary::MemoriesJson() const {
   Json json;
-  if (same_unit()) {
+  if (diff.same_cost_kind) {
     json["cost"] = DeltaJson(before.cost.cost, after.cost.cost);
     json["cost"]["unit"] = after.cost_unit;
   } else {
@@ -193,12 +193,11 @@ Json Summary::MemoriesJson() const {
   return json;
 }
 
-Json Summary::ToJson() const {
+// Heights, traffic, peaks, and what runs again.
+Json Summary::QuantitiesJson() const {
   Json json;
-  json["before"] = before.name;
-  json["after"] = after.name;
-  json["same"] = diff.same() && same_cost();
-  json["height"] = DeltaJson(before.placement.height, after.placement.height);
+  // Of several memories each has its own.
+  json["height"] = several() ? Json() : DeltaJson(before.placement.height, after.placement.height);
   json["avoidable_traffic"] = DeltaJson(TrafficOf(before), TrafficOf(after));
   json["spilled"] = DeltaJson(before.traffic.spilled, after.traffic.spilled);
   json["retrieved"] = DeltaJson(before.traffic.retrieved, after.traffic.retrieved);
@@ -211,29 +210,26 @@ Json Summary::ToJson() const {
   json["unsized_tensors"] = {{"before", before.unsized}, {"after", after.unsized}};
   json["peak"] = DeltaJson(diff.before.load, diff.after.load);
   json["peak_step"] = {{"before", diff.before.load_step}, {"after", diff.after.load_step}};
-  json["buffers"] = {{"before", before.problem.buffers.size()},
-                     {"after", after.problem.buffers.size()},
-                     {"unchanged", diff.unchanged},
-                     {"new", diff.added.size()},
-                     {"gone", diff.removed.size()},
-                     {"grown", diff.grown},
-                     {"shrunk", diff.shrunk},
-                     {"moved", diff.moved},
-                     {"retimed", diff.retimed}};
-  if (several()) {
-    json["buffers"]["other_memory"] = diff.rehoused;
-    json.update(MemoriesJson());
-    json["height"] = nullptr;  // Each memory has its own.
-  }
-  json["same_order"] = diff.same_order;
-  const auto limit = [](const std::optional<Growth>& growth) {
-    return growth ? Json(growth->text) : Json(nullptr);
-  };
-  json["max_growth"] = limit(arguments.max_growth);
-  json["max_traffic_growth"] = limit(arguments.traffic_limit());
-  json["grew_too_much"] = height_grew() || traffic_grew() || cost_grew();
-  json["height_grew_too_much"] = height_grew();
-  json["traffic_grew_too_much"] = traffic_grew();
+  return json;
+}
+
+// How many buffers changed, and how.
+Json Summary::CountsJson() const {
+  Json json = {{"before", before.problem.buffers.size()},
+               {"after", after.problem.buffers.size()},
+               {"unchanged", diff.unchanged},
+               {"new", diff.added.size()},
+               {"gone", diff.removed.size()},
+               {"grown", diff.grown},
+               {"shrunk", diff.shrunk},
+               {"moved", diff.moved},
+               {"retimed", diff.retimed}};
+  if (several()) json["other_memory"] = diff.rehoused;
+  return json;
+}
+
+// Every buffer that is not as before.
+Json Summary::ChangesJson() const {
   Json changed = Json::array();
   for (const BufferChange& change : diff.changed) {
     changed.push_back({{"id", after.problem.buffers[change.after].id},
@@ -249,9 +245,29 @@ Json Summary::ToJson() const {
     }
     return list;
   };
-  json["changed"] = std::move(changed);
-  json["new"] = listed(after, diff.added);
-  json["gone"] = listed(before, diff.removed);
+  return {{"changed", std::move(changed)},
+          {"new", listed(after, diff.added)},
+          {"gone", listed(before, diff.removed)}};
+}
+
+Json Summary::ToJson() const {
+  Json json;
+  json["before"] = before.name;
+  json["after"] = after.name;
+  json["same"] = diff.same() && same_cost();
+  json.update(QuantitiesJson());
+  json["buffers"] = CountsJson();
+  if (several()) json.update(MemoriesJson());
+  json["same_order"] = diff.same_order;
+  const auto limit = [](const std::optional<Growth>& growth) {
+    return growth ? Json(growth->text) : Json(nullptr);
+  };
+  json["max_growth"] = limit(arguments.max_growth);
+  json["max_traffic_growth"] = limit(arguments.traffic_limit());
+  json["grew_too_much"] = height_grew() || traffic_grew() || cost_grew();
+  json["height_grew_too_much"] = height_grew();
+  json["traffic_grew_too_much"] = traffic_grew();
+  json.update(ChangesJson());
   json["berth_version"] = BERTH_VERSION;
   if (sizes_missing()) {
     internal::SetApartSized(json, {"height", "avoidable_traffic", "spilled", "retrieved", "peak"});
@@ -369,7 +385,7 @@ std::string Summary::CostHeadline() const {
   if (diff.same() && diff.same_order && same_cost() && more == 0 && !other_board) {
     return Paint(Tone::kGood, "The plans are the same.");
   }
-  if (!same_unit()) {
+  if (!diff.same_cost_kind) {
     const auto kind = [](const PlanFile& plan) {
       return plan.prefetch ? std::string("the time of a run") : OneLine(plan.cost_unit);
     };
@@ -664,7 +680,7 @@ Result<ExitCode> DiffSnapshots(const DiffArguments& arguments, FileView old_file
   const SnapshotPair pair{before, after, arguments, BERTH_TRY(PlaceSnapshot(before)),
                           BERTH_TRY(PlaceSnapshot(after))};
   if (!arguments.report.empty()) {
-    const PlanDiff diff = Compare(pair.plan_before, pair.plan_after);
+    const PlanDiff diff = BERTH_TRY(Compare(pair.plan_before, pair.plan_after));
     BERTH_TRY(WriteFile(arguments.report, WritePage(pair.plan_before, pair.plan_after, diff)));
   }
   if (arguments.json) {
@@ -733,13 +749,7 @@ Result<ExitCode> Run(const DiffArguments& arguments) {
   }
   const auto before = BERTH_TRY(ParsePlan(arguments, arguments.before, std::move(old_file)));
   const auto after = BERTH_TRY(ParsePlan(arguments, arguments.after, std::move(new_file)));
-  const PlanDiff diff = Compare(before, after);
-  if (!diff.comparable) {
-    const PlanFile& several = before.memories.empty() ? after : before;
-    return Fail(ErrorCode::kInvalidPlan, OneLine(several.name) +
-                                             " is a plan for several memories, and the other for "
-                                             "one: they cannot be compared");
-  }
+  const PlanDiff diff = BERTH_TRY(Compare(before, after));
   const Summary summary{before, after, diff, arguments};
   if (!arguments.report.empty()) {
     BERTH_TRY(WriteFile(arguments.report, WritePage(before, after, diff)));

@@ -111,16 +111,17 @@ double ShareOfAdvice(const PlanArguments& arguments, const PlanOptions& options,
 
 // Whether --moves has something to list.
 Result<void> CheckMoves(const PlanArguments& arguments, const Model& model) {
+  const GraphMemoryArguments& memories = arguments.memories;
   const bool moves =
-      arguments.memories.may_move || arguments.memories.prefetch || arguments.budget.has_value();
+      memories.may_move || memories.prefetch || memories.spill || arguments.budget.has_value();
   const bool copies_nothing = arguments.recompute && (arguments.no_spill || !model.link());
   if (arguments.moves && (!moves || copies_nothing)) {
     return Fail(
         ErrorCode::kInvalidOptions,
         arguments.recompute
             ? "--moves: with --recompute no tensor is moved; --tensors lists all of them"
-            : "--moves: only with --budget, --may-move or --prefetch are tensors moved; --tensors "
-              "lists all of them");
+            : "--moves: only with --budget, --spill, --may-move or --prefetch are tensors moved; "
+              "--tensors lists all of them");
   }
   return {};
 }
@@ -181,9 +182,10 @@ void AddPlanOutputs(CLI::App& app, const std::shared_ptr<PlanArguments>& argumen
       ->type_name("KIND FILE")
       ->expected(2);
   app.add_flag("--tensors", arguments->tensors, "List every tensor with its offset and lifetime.");
-  app.add_flag("--moves", arguments->moves,
-               "With --budget: list every copy out of the memory and back, with its step; with "
-               "--may-move or --prefetch, every copy from one memory to another.");
+  app.add_flag(
+      "--moves", arguments->moves,
+      "With --budget or --spill: list every copy out of the memory and back, with its step; with "
+      "--may-move or --prefetch, every copy from one memory to another.");
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "tools/berth/checked.h"
 #include "tools/berth/displaced.h"
 #include "tools/berth/memory_summary.h"
+#include "tools/berth/moves.h"
 #include "tools/berth/terminal.h"
 
 namespace berth::cli {
@@ -41,6 +42,8 @@ struct Elsewhere {
 struct Share {
   std::size_t tensors = 0;
   std::int64_t cost = 0;
+  Bytes spilled = 0;  // Out of this memory, and back.
+  Bytes retrieved = 0;
 };
 
 // Where the costs of a plan come from.
@@ -82,6 +85,10 @@ Account AccountOf(const Graph& graph, const Counting& counting, const GraphMemor
   if (memories.prefetch) account.run = RunOf(graph, memories, plan);
   // Each residency of what is copied counts by itself.
   const TensorTable table = TableOf(graph, counting, memories, plan);
+  for (const Move& move : MovesOf(graph, plan)) {
+    Share& share = account.memories[static_cast<std::size_t>(move.memory)];
+    (move.out ? share.spilled : share.retrieved) += move.bytes;
+  }
   std::vector<bool> placed(graph.tensors.size(), false);
   std::vector<bool> copied(graph.tensors.size(), false);
   for (const MemoryCopy& copy : account.copies) copied[copy.tensor] = true;
@@ -236,29 +243,44 @@ std::string Headline(const Planned& planned) {
          (planned.counting().unsized_as_zero ? " and count as 0 bytes." : ".");
 }
 
+// What a memory has of what counts: traffic, or the cost.
+std::vector<std::string> ShareCells(const Planned& planned, const Share& share) {
+  if (planned.answer.spills) return {FormatBytes(share.spilled), FormatBytes(share.retrieved)};
+  const std::int64_t all = planned.cost().cost;
+  if (all == 0) return {};
+  return {planned.Cost(share.cost),
+          FormatPercent(static_cast<double>(share.cost) / static_cast<double>(all))};
+}
+
 std::string MemoryTable(const Planned& planned) {
   using enum TextTable::Align;
   const MemoryPlan& plan = *planned.answer.best;
-  const std::int64_t all = plan.cost.cost;
-  TextTable table({kLeft, kRight, kRight, kRight, kRight, kRight, kRight, kRight});
-  table.Elide(0, kName);
   std::vector<std::string> titles = {"memory", "height", "capacity", "filled", "peak", "tensors"};
-  titles.insert(titles.end(), {all > 0 ? "cost" : "", all > 0 ? "share" : ""});
-  table.AddRow(titles);
+  if (planned.answer.spills) {
+    titles.insert(titles.end(), {"spilled", "retrieved"});
+  } else if (plan.cost.cost > 0) {
+    titles.insert(titles.end(), {"cost", "share"});
+  }
+  std::vector<TextTable::Align> columns(titles.size(), kRight);
+  columns.front() = kLeft;
+  TextTable table(columns);
+  table.Elide(0, kName);
+  table.AddRow(std::move(titles));
   for (std::size_t m = 0; m < planned.memories().memories.size(); ++m) {
     const Memory& memory = planned.memories().memories[m];
     const MemoryUse& use = plan.memories[m];
     const Share& share = planned.account.memories[m];
     const bool filled = memory.capacity && *memory.capacity > 0;
-    table.AddRow(
-        {OneLine(memory.name), FormatBytes(use.height),
-         memory.capacity ? FormatBytes(*memory.capacity) : "any",
-         filled ? FormatPercent(static_cast<double>(use.height) /
-                                static_cast<double>(*memory.capacity))
-                : "",
-         FormatBytes(use.peak), FormatCount(Count(share.tensors)),
-         all > 0 ? planned.Cost(share.cost) : "",
-         all > 0 ? FormatPercent(static_cast<double>(share.cost) / static_cast<double>(all)) : ""});
+    std::vector<std::string> row = {OneLine(memory.name),
+                                    FormatBytes(use.height),
+                                    memory.capacity ? FormatBytes(*memory.capacity) : "any",
+                                    filled ? FormatPercent(static_cast<double>(use.height) /
+                                                           static_cast<double>(*memory.capacity))
+                                           : "",
+                                    FormatBytes(use.peak),
+                                    FormatCount(Count(share.tensors))};
+    for (std::string& cell : ShareCells(planned, share)) row.push_back(std::move(cell));
+    table.AddRow(std::move(row));
   }
   return "\n" + table.ToString();
 }
@@ -376,11 +398,27 @@ std::string CopiedNote() {
          "\n";
 }
 
-std::string SummaryText(const Planned& planned) {
+void AddFiles(const Planned& planned, FactList& facts) {
   const PlanAnswer& answer = planned.answer;
-  const Model& model = planned.request.model;
-  FactList facts;
-  facts.Add("model", DescribeGraph(model.graph));
+  const PlanOutputs& outputs = planned.request.outputs;
+  if (!outputs.plan.empty()) {
+    facts.Add("plan", answer.fits() && planned.placed()        ? OneLine(outputs.plan)
+                      : answer.outcome == Outcome::kInfeasible ? "not written, as none fits"
+                      : answer.unsized > 0
+                          ? "not written, as sizes are not known; --allow-unknown writes it"
+                          : "not written, as none was found that fits");
+  }
+  for (const auto& [name, path] :
+       {std::pair{"picture", &outputs.svg}, std::pair{"report", &outputs.report},
+        std::pair{"trace", &outputs.trace}}) {
+    if (path->empty()) continue;
+    facts.Add(name, planned.placed() ? OneLine(*path) : "not written, as there is no plan");
+  }
+}
+
+// What there is of traffic or costs, and what is proved of it.
+void AddQuantities(const Planned& planned, FactList& facts) {
+  const PlanAnswer& answer = planned.answer;
   if (answer.spills && planned.placed()) {
     const Traffic& traffic = answer.best->traffic;
     if (traffic.avoidable() > 0) {
@@ -400,6 +438,14 @@ std::string SummaryText(const Planned& planned) {
       facts.Add("lower bound", planned.ExactCost(answer.cost_bound.cost) + ", " + planned.Orders());
     }
   }
+}
+
+std::string SummaryText(const Planned& planned) {
+  const PlanAnswer& answer = planned.answer;
+  const Model& model = planned.request.model;
+  FactList facts;
+  facts.Add("model", DescribeGraph(model.graph));
+  AddQuantities(planned, facts);
   if (planned.account.run) AddRun(planned, facts);
   if (!planned.account.copies.empty() && !planned.account.run) {
     std::int64_t cost = 0;
@@ -410,19 +456,7 @@ std::string SummaryText(const Planned& planned) {
   const std::string uncounted = DescribeUncounted(model.graph, planned.counting());
   if (!uncounted.empty()) facts.Add("besides", uncounted + ", which the plan does not hold");
   facts.Add("search", Plural(answer.nodes, "node") + ", " + FormatSeconds(answer.seconds));
-  const PlanOutputs& outputs = planned.request.outputs;
-  if (!outputs.plan.empty()) {
-    facts.Add("plan", answer.fits() && planned.placed()        ? OneLine(outputs.plan)
-                      : answer.outcome == Outcome::kInfeasible ? "not written, as none fits"
-                      : answer.unsized > 0
-                          ? "not written, as sizes are not known; --allow-unknown writes it"
-                          : "not written, as none was found that fits");
-  }
-  for (const auto& [name, path] :
-       {std::pair{"picture", &outputs.svg}, std::pair{"report", &outputs.report},
-        std::pair{"trace", &outputs.trace}}) {
-    if (!path->empty() && planned.placed()) facts.Add(name, OneLine(*path));
-  }
+  AddFiles(planned, facts);
   std::string text =
       Headline(planned) + "\n" + facts.ToString() + CaveatText(model, planned.counting());
   if (!planned.placed()) return text;
@@ -438,6 +472,9 @@ std::string SummaryText(const Planned& planned) {
   text += LeftOutTable(planned);
   if (planned.request.tensors) text += TensorRows(planned);
   if (planned.request.moves && !planned.account.copies.empty()) text += CopiesTable(planned);
+  if (planned.request.moves && planned.answer.spills) {
+    text += MovesTable(planned.graph(), *planned.answer.best, planned.memories().memories);
+  }
   return text;
 }
 
@@ -453,39 +490,50 @@ void AddRun(const TimedRun& run, Json& json) {
                  {"stalled", run.stalled}};
 }
 
+// Where the costs come from, and what is copied.
+void AddAccount(const Planned& planned, Json& json) {
+  const Graph& graph = planned.graph();
+  const Account& account = planned.account;
+  const std::vector<Memory>& memories = planned.memories().memories;
+  const bool spills = planned.answer.spills;
+  for (std::size_t m = 0; m < memories.size(); ++m) {
+    const Share& share = account.memories[m];
+    json["memories"][m]["tensors"] = share.tensors;
+    json["memories"][m]["cost"] = share.cost;
+    if (!spills) continue;
+    json["memories"][m]["spilled"] = share.spilled;
+    json["memories"][m]["retrieved"] = share.retrieved;
+  }
+  const PlanCost& bound = planned.answer.cost_bound;
+  const bool comparable = planned.cost().unplaced == bound.unplaced;
+  json["cost_gap"] = comparable ? Json(Gap(planned.cost().cost, bound.cost)) : Json();
+  json["displaced"] = Json::array();
+  for (const Elsewhere& each : account.displaced) {
+    json["displaced"].push_back({{"tensor", graph.tensors[each.tensor].name},
+                                 {"bytes", graph.tensors[each.tensor].bytes},
+                                 {"memory", memories[each.memory].name},
+                                 {"cost", each.cost},
+                                 {"cheapest_memory", memories[each.cheapest].name},
+                                 {"least_cost", each.least}});
+  }
+  if (spills) json["moves"] = MovesJson(graph, *planned.answer.best, memories);
+  if (!planned.memories().may_move) return;
+  json["copies"] = Json::array();
+  for (const MemoryCopy& copy : account.copies) {
+    json["copies"].push_back({{"tensor", graph.tensors[copy.tensor].name},
+                              {"bytes", copy.bytes},
+                              {"from", memories[copy.from].name},
+                              {"to", memories[copy.to].name},
+                              {"before_step", copy.before},
+                              {"cost", copy.cost}});
+  }
+}
+
 Json SummaryJson(const Planned& planned) {
   const PlanAnswer& answer = planned.answer;
   const Graph& graph = planned.graph();
   Json json = internal::PlanHead(graph, answer, planned.provenance);
-  if (planned.placed()) {
-    for (std::size_t m = 0; m < planned.account.memories.size(); ++m) {
-      json["memories"][m]["tensors"] = planned.account.memories[m].tensors;
-      json["memories"][m]["cost"] = planned.account.memories[m].cost;
-    }
-    const bool comparable = planned.cost().unplaced == answer.cost_bound.unplaced;
-    json["cost_gap"] = comparable ? Json(Gap(planned.cost().cost, answer.cost_bound.cost)) : Json();
-    json["displaced"] = Json::array();
-    for (const Elsewhere& each : planned.account.displaced) {
-      json["displaced"].push_back(
-          {{"tensor", graph.tensors[each.tensor].name},
-           {"bytes", graph.tensors[each.tensor].bytes},
-           {"memory", planned.memories().memories[each.memory].name},
-           {"cost", each.cost},
-           {"cheapest_memory", planned.memories().memories[each.cheapest].name},
-           {"least_cost", each.least}});
-    }
-  }
-  if (planned.memories().may_move && planned.placed()) {
-    json["copies"] = Json::array();
-    for (const MemoryCopy& copy : planned.account.copies) {
-      json["copies"].push_back({{"tensor", graph.tensors[copy.tensor].name},
-                                {"bytes", copy.bytes},
-                                {"from", planned.memories().memories[copy.from].name},
-                                {"to", planned.memories().memories[copy.to].name},
-                                {"before_step", copy.before},
-                                {"cost", copy.cost}});
-    }
-  }
+  if (planned.placed()) AddAccount(planned, json);
   if (planned.account.run) AddRun(*planned.account.run, json);
   if (planned.explanation) {
     json["displaced"] =
@@ -540,14 +588,6 @@ Result<void> CheckFlags(const GraphMemoryPlan& request) {
         "--may-move and --spill: give one of them; with --spill each tensor is in one memory "
         "only");
   }
-  if (request.arguments.spill && !outputs.report.empty()) {
-    return Fail(ErrorCode::kInvalidOptions,
-                "--report: plans with spills in several memories have no page");
-  }
-  if (request.arguments.spill && !outputs.svg.empty()) {
-    return Fail(ErrorCode::kInvalidOptions,
-                "--svg: plans with spills in several memories are not drawn");
-  }
   return {};
 }
 
@@ -561,6 +601,7 @@ Result<void> WriteFiles(const Planned& planned) {
   if (!outputs.svg.empty()) {
     SvgOptions picture;
     picture.title = planned.provenance.input;
+    if (planned.answer.spills) picture.marks = MarksOf(*planned.answer.best);
     BERTH_TRY(WriteFile(outputs.svg, WriteSvg(planned.graph(), planned.counting(),
                                               planned.memories(), *planned.answer.best, picture)));
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "tools/berth/terminal.h"
 
@@ -15,8 +16,10 @@ std::vector<Move> MovesOf(const Graph& graph, const MemoryPlan& plan) {
     // Where it is not retrieved, an operator makes it again.
     if (before.tensor != after.tensor || !after.comes_in) continue;
     const Bytes bytes = graph.tensors[before.tensor].bytes;
-    if (before.written_out) moves.push_back({before.end, before.tensor, bytes, true});
-    moves.push_back({after.start, after.tensor, bytes, false});
+    if (before.written_out) {
+      moves.push_back({before.end, before.tensor, bytes, true, before.memory});
+    }
+    moves.push_back({after.start, after.tensor, bytes, false, after.memory});
   }
   // What is spilled makes room for what is retrieved.
   std::stable_sort(moves.begin(), moves.end(), [](const Move& a, const Move& b) {
@@ -33,31 +36,44 @@ std::string DescribeMoves(const std::vector<Move>& moves) {
                             : FormatCount(static_cast<std::int64_t>(moves.size())) + " copies");
 }
 
-std::string MovesTable(const Graph& graph, const MemoryPlan& plan) {
+std::string MovesTable(const Graph& graph, const MemoryPlan& plan,
+                       const std::vector<Memory>& memories) {
   constexpr std::size_t kName = 40;
   using enum TextTable::Align;
-  TextTable table({kRight, kLeft, kLeft, kRight, kLeft});
+  std::vector<TextTable::Align> columns = {kRight, kLeft, kLeft, kRight, kLeft};
+  std::vector<std::string> titles = {"before step", "operator", "copied", "bytes", "tensor"};
+  if (!memories.empty()) {
+    columns.push_back(kLeft);
+    titles.emplace_back("memory");
+  }
+  TextTable table(columns);
   table.Elide(1, kName);
   table.Elide(4, kName);
-  table.AddRow({"before step", "operator", "copied", "bytes", "tensor"});
+  table.AddRow(std::move(titles));
   for (const Move& move : MovesOf(graph, plan)) {
     const auto step = static_cast<std::size_t>(move.step);
-    table.AddRow({std::to_string(move.step),
-                  step < plan.order.size() ? OneLine(graph.operators[plan.order[step]].name) : "",
-                  move.out ? "out" : "in", FormatCount(move.bytes),
-                  OneLine(graph.tensors[move.tensor].name)});
+    std::vector<std::string> row = {
+        std::to_string(move.step),
+        step < plan.order.size() ? OneLine(graph.operators[plan.order[step]].name) : "",
+        move.out ? "out" : "in", FormatCount(move.bytes), OneLine(graph.tensors[move.tensor].name)};
+    if (!memories.empty()) {
+      row.push_back(OneLine(memories[static_cast<std::size_t>(move.memory)].name));
+    }
+    table.AddRow(std::move(row));
   }
   return "\n" + Paint(Tone::kStrong, "Copies") + ", in the order in which they happen\n" +
          table.ToString();
 }
 
-Json MovesJson(const Graph& graph, const MemoryPlan& plan) {
+Json MovesJson(const Graph& graph, const MemoryPlan& plan, const std::vector<Memory>& memories) {
   Json moves = Json::array();
   for (const Move& move : MovesOf(graph, plan)) {
-    moves.push_back({{"step", move.step},
-                     {"tensor", graph.tensors[move.tensor].name},
-                     {"bytes", move.bytes},
-                     {"direction", move.out ? "out" : "in"}});
+    Json each = {{"step", move.step},
+                 {"tensor", graph.tensors[move.tensor].name},
+                 {"bytes", move.bytes},
+                 {"direction", move.out ? "out" : "in"}};
+    if (!memories.empty()) each["memory"] = memories[static_cast<std::size_t>(move.memory)].name;
+    moves.push_back(std::move(each));
   }
   return moves;
 }

@@ -8,6 +8,7 @@
 
 #include "berth/answer.h"
 #include "berth/graph.h"
+#include "berth/memories.h"
 #include "tools/berth/output.h"
 
 namespace berth::cli {
@@ -18,15 +19,18 @@ struct Move {
   std::size_t tensor = 0;  // Index into Graph::tensors.
   Bytes bytes = 0;
   bool out = false;  // Spilled; else retrieved.
+  int memory = 0;    // The memory that it leaves, or comes back to.
 };
 // In the order in which they happen. Cost: O(n log n).
 [[nodiscard]] std::vector<Move> MovesOf(const Graph& graph, const MemoryPlan& plan);
 
 // "3 tensors, in 5 copies".
 [[nodiscard]] std::string DescribeMoves(const std::vector<Move>& moves);
-// A row for each of them.
-[[nodiscard]] std::string MovesTable(const Graph& graph, const MemoryPlan& plan);
-[[nodiscard]] Json MovesJson(const Graph& graph, const MemoryPlan& plan);
+// A row for each of them; with the memory, where there are several.
+[[nodiscard]] std::string MovesTable(const Graph& graph, const MemoryPlan& plan,
+                                     const std::vector<Memory>& memories = {});
+[[nodiscard]] Json MovesJson(const Graph& graph, const MemoryPlan& plan,
+                             const std::vector<Memory>& memories = {});
 
 }  // namespace berth::cli
 

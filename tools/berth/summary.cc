@@ -526,9 +526,7 @@ SvgOptions PictureOptions(const Planned& planned) {
   svg.title = planned.provenance.input;
   if (!planned.answer.spills && !planned.answer.recomputes) return svg;
   svg.title += " in " + FormatBytes(*planned.answer.capacity);
-  for (const Residency& r : planned.answer.best->residencies) {
-    svg.marks.push_back({r.comes_in, r.written_out});
-  }
+  svg.marks = MarksOf(*planned.answer.best);
   return svg;
 }
 

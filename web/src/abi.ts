@@ -161,6 +161,12 @@ export const DIFF = new Struct({
   retimed: "size",
   unchanged: "size",
   same_order: "int",
+  same_cost_kind: "int",
+  other_memory: "size",
+  unplaced_before: "size",
+  unplaced_after: "size",
+  cost_before: "int64",
+  cost_after: "int64",
 });
 
 export const MEMORIES_SUMMARY = new Struct({

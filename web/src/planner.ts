@@ -52,6 +52,7 @@ export interface Options {
   memory?: string | readonly string[];
   activations_in?: string;
   weights_in?: string;
+  spill?: boolean;
   may_move?: boolean;
   prefetch?: boolean;
   /** Nanoseconds. */

@@ -110,7 +110,7 @@ function ramp(
 export function modesOf(plan: Plan, diff: boolean): [string, string][] {
   const modes: [string, string][] = [];
   if (diff) modes.push(["change", "what changed"]);
-  if (plan.raw.memories) modes.push(["place", "where it costs the least"]);
+  if (plan.raw.costs) modes.push(["place", "where it costs the least"]);
   if (plan.raw.graph && plan.raw.buffers.tensor) {
     modes.push(["type", "operator that makes it"], ["kind", "kind of tensor"]);
   }
@@ -168,7 +168,7 @@ export function classesOf(
     for (const k of changes) ++counts[k]!;
     return { names: CHANGES, looks: CHANGE_LOOKS, of: changes, counts };
   }
-  if (mode === "place" && plan.raw.memories) return placeClasses(plan);
+  if (mode === "place" && plan.raw.costs) return placeClasses(plan);
   const graph = plan.raw.graph;
   const tensor = plan.raw.buffers.tensor;
   if (mode === "kind" && graph && tensor)

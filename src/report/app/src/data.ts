@@ -118,9 +118,12 @@ export interface RawPlan {
   peak: RawPeak;
   /** Null, as all that follows, for a plan in one memory. */
   memories: RawMemory[] | null;
-  /** By memory, what each buffer costs there; null: it may not be there. */
+  /**
+   * By memory, what each buffer costs there; null: it may not be there. Null as a whole where costs
+   * do not count, as with spills, or are not known, as of plan files.
+   */
   costs: (Num | null)[][] | null;
-  displaced: Displaced[] | null;
+  displaced: Displaced[] | null; // As `costs`.
   /** Id, size, start, end and the cost of being left out; null: it must be placed. */
   left_out: [string, Num, Num, Num, Num | null][] | null;
   copies: Copy[];
@@ -590,6 +593,11 @@ export class Plan {
       [cheapest, least] = [m, Number(there)];
     });
     return cheapest;
+  }
+  /** Of several memories, what does not fit leaves for the store behind them: there is traffic in
+   * place of costs. */
+  get scratchpads(): boolean {
+    return this.raw.memories !== null && this.head.traffic !== null;
   }
   /** Those that a residency begins or ends with. */
   copiesOf(i: number): Copy[] {

@@ -93,7 +93,7 @@ export function parseFilter(
         return `there is no memory "${value}", but ${memories.map(({ name }) => name).join(", ")}`;
       return (i) => plan.laneOfBuffer(i) === m;
     }
-    if (word === "is:displaced" && memories) return (i) => plan.cheapestOf(i) >= 0;
+    if (word === "is:displaced" && plan.raw.costs) return (i) => plan.cheapestOf(i) >= 0;
     if (key === "live") {
       if (!/^-?\d+$/.test(value)) return `"${value}" is not a step`;
       const step = Number(value);
@@ -133,7 +133,8 @@ export function parseFilter(
       ...["size", "offset", "lifetime", "start", "end", "live", "at:peak", "is:pinned"],
       "is:aligned",
       ...(graph && tensors ? ["kind", "op"] : []),
-      ...(plan.raw.memories ? ["in", "is:displaced"] : []),
+      ...(plan.raw.memories ? ["in"] : []),
+      ...(plan.raw.costs ? ["is:displaced"] : []),
       ...(changes ? CHANGES.map((change) => `is:${change}`) : []),
     ],
     sizes: { size: (i) => plan.size[i]!, offset: (i) => plan.y[i]! },

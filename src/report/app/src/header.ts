@@ -1,8 +1,10 @@
 // The top of the page of a plan, or of two: the result in figures.
-import type { Data, Num, Plan, Recomputed, Repeat, Traffic } from "./data";
+import type { Data, Move, Num, Plan, Recomputed, Repeat, Traffic } from "./data";
+import { movesOf } from "./data";
 import { copiesNote } from "./copies";
 import { type Child, h, named } from "./dom";
 import { abridged, bytes, cost, difference, grouped, percent, sum } from "./format";
+import { movesIn } from "./memories";
 import { type Tone, amount, figure, top } from "./parts";
 
 const OUTCOMES: Record<string, [Tone, string, string]> = {
@@ -22,7 +24,7 @@ export function planHeader(data: Data, plans: Plan[]): HTMLElement {
   const proved = tone === "good";
   const badge = sizesMissing
     ? unsizedBadge(head, ordered)
-    : head.cost !== null
+    : head.cost !== null && !plan.scratchpads
       ? costBadge(head, plan)
       : head.recomputed && head.recomputed.operators !== null
         ? recomputeBadge(head.recomputed.operators, head.traffic, proved, head.fixedOrder)
@@ -41,7 +43,7 @@ export function planHeader(data: Data, plans: Plan[]): HTMLElement {
           "whatever the unknown sizes are",
         ),
       ]
-    : figuresOf(plan, data.repeats ?? [], ordered, proved);
+    : figuresOf(plan, data.repeats ?? [], movesOf(data), ordered, proved);
   const mark = h("span", { "aria-hidden": "true" }, sign);
   return top(data.command, [named(head.input, 80)], tone, [mark, badge], figures);
 }
@@ -49,11 +51,19 @@ export function planHeader(data: Data, plans: Plan[]): HTMLElement {
 function figuresOf(
   plan: Plan,
   repeats: Repeat[],
+  moves: Move[],
   ordered: boolean,
   proved: boolean,
 ): HTMLElement[] {
   const { head } = plan;
-  if (plan.raw.memories) return memoryFigures(plan);
+  if (plan.raw.memories) {
+    return [
+      ...(plan.scratchpads
+        ? trafficFigures(head.traffic!, head.trafficBound ?? 0, proved, head.fixedOrder)
+        : costFigures(plan)),
+      ...memoryFigures(plan, moves),
+    ];
+  }
   return [
     ...(ordered ? [] : heightFigures(plan)),
     ...(head.recomputed
@@ -189,7 +199,7 @@ function costBadge(head: Plan["head"], plan: Plan): string {
   return "Fits; a plan that costs less may exist";
 }
 
-function memoryFigures(plan: Plan): HTMLElement[] {
+function costFigures(plan: Plan): HTMLElement[] {
   const { head, raw } = plan;
   const unit = head.costUnit;
   const exact = (value: Num) =>
@@ -209,13 +219,11 @@ function memoryFigures(plan: Plan): HTMLElement[] {
     : comparable
       ? `the plan is ${percent(gap, head.costBound)} above it`
       : null;
-  const operators = raw.graph ? `${grouped(raw.graph.operators.name.length)} operators` : null;
   const least = raw.run
     ? `${percent(raw.run.computing, raw.run.time)} of it computing`
     : raw.displaced!.length
       ? `${grouped(plan.displaced.size)} would cost less elsewhere`
       : "each where it costs the least";
-  const tensors = new Set(raw.buffers.tensor ?? []).size;
   const { copies } = raw;
   return [
     figure(raw.run ? "Run" : "Cost", exact(head.cost ?? 0), least),
@@ -233,16 +241,31 @@ function memoryFigures(plan: Plan): HTMLElement[] {
           ),
         ]
       : []),
-    ...raw.memories!.map(({ name, height, capacity, cost: own }) => {
+  ];
+}
+
+/** How full each memory is, and its part of what counts. */
+function memoryFigures(plan: Plan, moves: Move[]): HTMLElement[] {
+  const { head, raw } = plan;
+  const operators = raw.graph ? `${grouped(raw.graph.operators.name.length)} operators` : null;
+  const tensors = new Set(raw.buffers.tensor ?? []).size;
+  const share = (m: number): string => {
+    if (!plan.scratchpads) {
+      const own = percent(raw.memories![m]!.cost ?? 0, head.cost ?? 0);
+      return `${own} of the ${raw.run ? "run" : "cost"}`;
+    }
+    const { written, read } = movesIn(plan, moves, m);
+    const own = sum([written, read]);
+    return Number(own) === 0
+      ? "nothing spilled"
+      : `${percent(own, head.traffic!.avoidable)} of the traffic`;
+  };
+  return [
+    ...raw.memories!.map(({ name, height, capacity }, m) => {
       const full =
         capacity === null || Number(capacity) === 0 ? "" : `${percent(height, capacity)} filled, `;
-      return figure(
-        abridged(name, 24),
-        amount(height, "height"),
-        Number(height) === 0
-          ? "empty"
-          : `${full}${percent(own ?? 0, head.cost ?? 0)} of the ${raw.run ? "run" : "cost"}`,
-      );
+      const note = Number(height) === 0 ? "empty" : full + share(m);
+      return figure(abridged(name, 24), amount(height, "height"), note);
     }),
     figure(
       raw.graph ? "Tensors" : "Buffers",

@@ -1,9 +1,9 @@
 // Several memories: what each holds, what each buffer costs in each, and why a buffer is not
 // where it would cost the least.
-import type { Displaced, Num, Plan } from "./data";
+import type { Displaced, Move, Num, Plan } from "./data";
 import { bufferLink } from "./links";
 import { type Child, h, named } from "./dom";
-import { abridged, bytes, cost, difference, grouped, percent } from "./format";
+import { abridged, bytes, cost, difference, grouped, percent, sum } from "./format";
 import { button, plainTable, some } from "./parts";
 import type { PlanApp } from "./plan-app";
 import { type TableColumn, names, numbers } from "./table";
@@ -12,15 +12,23 @@ const MOST_DETAILS = 8;
 
 const memoryName = (plan: Plan, m: number) => abridged(plan.raw.memories![m]!.name, 30);
 
+/** The memory of the buffer `of` a row. */
+export const memoryColumn = (plan: Plan, of: (row: number) => number): TableColumn =>
+  names("Memory", "minmax(5rem, 1fr)", 30, (row) => memoryName(plan, plan.laneOfBuffer(of(row))));
+
 export function memoryColumns(plan: Plan): TableColumn[] {
   if (!plan.raw.memories) return [];
   const unit = plan.head.costUnit;
   return [
-    names("Memory", "minmax(5rem, 1fr)", 30, (i) => memoryName(plan, plan.laneOfBuffer(i))),
-    {
-      ...numbers("Cost", "6.5rem", (i) => plan.costOf(i)),
-      text: (i) => cost(plan.costOf(i) ?? 0, unit),
-    },
+    memoryColumn(plan, (i) => i),
+    ...(plan.raw.costs
+      ? [
+          {
+            ...numbers("Cost", "6.5rem", (i) => plan.costOf(i)),
+            text: (i: number) => cost(plan.costOf(i) ?? 0, unit),
+          },
+        ]
+      : []),
   ];
 }
 
@@ -65,8 +73,9 @@ function worthOf(plan: Plan, each: Displaced): string {
 export function costFacts(app: PlanApp, side: number, i: number): [string, ...Child[]][] {
   const plan = app.plans[side]!;
   const { memories, costs } = plan.raw;
-  if (!memories || !costs) return [];
+  if (!memories) return [];
   const here = plan.laneOfBuffer(i);
+  if (!costs) return [["In memory", h("b", {}, memoryName(plan, here))]];
   // Of what is copied, elsewhere would be another plan.
   const copied = plan.copiesOf(i).length > 0;
   const rows = memories.flatMap((_, m): HTMLElement[] => {
@@ -157,6 +166,48 @@ export function costDetails(app: PlanApp): HTMLElement[] {
   ];
 }
 
+/** Of the spills of a plan, those out of one of several memories and back, in bytes. */
+export function movesIn(plan: Plan, moves: Move[], m: number): { written: Num; read: Num } {
+  const here = moves.filter(({ from }) => plan.laneOfBuffer(from) === m);
+  return { written: sum(here.map((one) => one.written)), read: sum(here.map((one) => one.read)) };
+}
+
+/** While nothing is selected: what has the most traffic. */
+export function trafficDetails(app: PlanApp): HTMLElement[] {
+  const plan = app.plans[0]!;
+  const { tensor } = plan.raw.buffers;
+  const all = plan.head.traffic!.avoidable;
+  const by = new Map<number, { first: number; moved: Num }>();
+  for (const { from, written, read } of app.moves) {
+    const { first, moved } = by.get(tensor![from]!) ?? { first: from, moved: 0 };
+    by.set(tensor![from]!, { first, moved: sum([moved, written, read]) });
+  }
+  if (!by.size)
+    return [
+      h("h2", {}, "Nothing is spilled"),
+      h("p", {}, "Every tensor stays in its memory as long as it is needed."),
+    ];
+  const most = [...by.values()].sort((x, y) => Number(difference(y.moved, x.moved)));
+  const rows = most
+    .slice(0, MOST_DETAILS)
+    .map(({ first, moved }) =>
+      h(
+        "li",
+        {},
+        bufferLink(app, 0, first),
+        h("span", {}, bytes(moved)),
+        h("span", {}, percent(moved, all)),
+        h("i", { style: `width:${(100 * Number(moved)) / Math.max(1, Number(all))}%` }),
+      ),
+    );
+  return [
+    h("h2", {}, "What has the most traffic"),
+    h("p", {}, "Written out of a memory and read back, of all that is avoidable."),
+    h("ul", { class: "at-peak" }, ...rows),
+    button("All transfers", () => app.openTab("transfers")),
+  ];
+}
+
 /** Of each buffer the memory where it would cost the least; the most savings first. */
 function firstOf(plan: Plan): Displaced[] {
   const seen = new Set<number>();
@@ -173,6 +224,15 @@ export function memoriesPanel(app: PlanApp): HTMLElement {
   const { memories, buffers, left_out: out } = plan.raw;
   const unit = plan.head.costUnit;
   const counts = memories!.map((_, m) => buffers.memory!.filter((each) => each === m).length);
+  const figures = (m: number): Child[] => {
+    if (!plan.scratchpads) {
+      const own = memories![m]!.cost ?? 0;
+      return [cost(own, unit), percent(own, plan.head.cost ?? 0)];
+    }
+    const { written, read } = movesIn(plan, app.moves, m);
+    const { avoidable } = plan.head.traffic!;
+    return [bytes(written), bytes(read), percent(sum([written, read]), avoidable)];
+  };
   const rows = memories!.map((memory, m): Child[] => [
     named(memory.name, 40),
     memory.capacity === null ? "any" : bytes(memory.capacity),
@@ -182,10 +242,10 @@ export function memoriesPanel(app: PlanApp): HTMLElement {
       : percent(memory.height, memory.capacity),
     counts[m] ? `${bytes(memory.peak.load)} at step ${grouped(memory.peak.start)}` : "",
     grouped(counts[m]!),
-    cost(memory.cost ?? 0, unit),
-    percent(memory.cost ?? 0, plan.head.cost ?? 0),
+    ...figures(m),
   ]);
-  const titles = ["Memory", "Capacity", "Height", "Filled", "Peak", "Buffers", "Cost", "Share"];
+  const titles = ["Memory", "Capacity", "Height", "Filled", "Peak", "Buffers"];
+  titles.push(...(plan.scratchpads ? ["Written", "Read", "Share"] : ["Cost", "Share"]));
   if (out!.length) {
     const given = out!.reduce((all, [, , , , price]) => all + Number(price ?? 0), 0);
     rows.push([

@@ -4,7 +4,7 @@ import { conflictSentence } from "./conflict";
 import type { Num, Plan } from "./data";
 import { bufferLink, stepLink } from "./links";
 import { type Child, h, named } from "./dom";
-import { memoryColumns } from "./memories";
+import { memoryColumn, memoryColumns } from "./memories";
 import { abridged, bytes, difference, grouped, percent, sum, visible } from "./format";
 import { amount, commandLine, plainTable } from "./parts";
 import type { PlanApp } from "./plan-app";
@@ -186,6 +186,7 @@ export function transfersPanel(app: PlanApp): HTMLElement {
   const tensor = (m: number) => plan.raw.graph!.tensors.name[b.tensor![moves[m]!.from]!]!;
   const columns: TableColumn[] = [
     names("Tensor", "minmax(9rem, 3fr)", 70, tensor),
+    ...(plan.raw.memories ? [memoryColumn(plan, (m) => moves[m]!.from)] : []),
     numbers("Spilled before step", "9rem", left),
     numbers("Retrieved for step", "9rem", back),
     numbers("Steps away", "6.5rem", (m) => difference(back(m), left(m))),

@@ -9,7 +9,13 @@ import { parseFilter } from "./filter";
 import { abridged, bytes, cost, grouped, percent, visible } from "./format";
 import { same } from "./gestures";
 import { planHeader } from "./header";
-import { costDetails, displacedPanel, leftOutPanel, memoriesPanel } from "./memories";
+import {
+  costDetails,
+  displacedPanel,
+  leftOutPanel,
+  memoriesPanel,
+  trafficDetails,
+} from "./memories";
 import { Page, type Keys, type Panel, viewFrom } from "./page";
 import {
   aboutPanel,
@@ -86,7 +92,9 @@ export class PlanPage extends Page implements PlanApp {
     for (const plot of this.plots) {
       plot.marks = {
         ...NO_MARKS,
-        moves: this.moves,
+        moves: this.moves.filter(
+          ({ from }) => plot.plan.lanes[plot.plan.laneOfBuffer(from)] === plot.lane,
+        ),
         copies: plot.plan.raw.copies.filter(({ from, to }) =>
           [from, to].some((row) => plot.plan.lanes[plot.plan.laneOfBuffer(row)] === plot.lane),
         ),
@@ -255,7 +263,9 @@ export class PlanPage extends Page implements PlanApp {
         add("memories", "Memories", memoriesPanel);
         if (this.plans[0]!.raw.copies.length || this.plans[0]!.raw.run)
           add("copies", this.plans[0]!.raw.run ? "Copies and time" : "Copies", copiesPanel);
-        add("displaced", "Not where they cost the least", displacedPanel);
+        if (this.plans[0]!.scratchpads) add("transfers", "Transfers", transfersPanel);
+        if (this.plans[0]!.raw.costs)
+          add("displaced", "Not where they cost the least", displacedPanel);
         if (this.plans[0]!.raw.left_out!.length) add("left-out", "Left out", leftOutPanel);
         if (this.plans[0]!.raw.graph) add("operators", "Operators", operatorsPanel);
         add("buffers", "Buffers", buffersPanel);
@@ -549,7 +559,11 @@ export class PlanPage extends Page implements PlanApp {
         ? this.data.diff
           ? nothingSelected(hint)
           : [
-              ...(this.plan.raw.memories ? costDetails(this) : peakDetails(this)),
+              ...(this.plan.scratchpads
+                ? trafficDetails(this)
+                : this.plan.raw.costs
+                  ? costDetails(this)
+                  : peakDetails(this)),
               h("p", { class: "note" }, ...withKeys(hint)),
             ]
         : this.selected < 0

@@ -30,8 +30,12 @@ export function summary(data: Data, plans: Plan[]): string {
     row("capacity", head.capacity);
     row("height", head.height);
     row("lower bound", head.heightBound);
-    row("cost", head.cost);
-    if (head.cost !== null) row("cost, lower bound", head.costBound);
+    if (!plan.scratchpads) {
+      row("cost", head.cost);
+      if (head.cost !== null) row("cost, lower bound", head.costBound);
+    }
+    row("traffic", head.traffic?.avoidable ?? null);
+    if (head.traffic) row("traffic, lower bound", head.trafficBound);
     for (const { name, height: used, capacity } of plan.raw.memories ?? []) {
       row(abridged(name, 20), capacity === null ? used : `${used} of ${capacity}`);
     }

@@ -1168,6 +1168,87 @@ describe("a plan in several memories", () => {
   });
 });
 
+describe("spills from two scratchpads", () => {
+  let report;
+  // The last operator reads the first tensor and its weight again; neither had room to stay.
+  const graph = () => {
+    const tensors = ["w", "v", "x", "y", "a", "z"].map((name, id) => ({
+      ...{ id, name, bytes: name === "z" ? 1024 : 8192 },
+      ...{ kind: id < 2 ? "parameter" : "activation", output: name === "z" },
+    }));
+    const node = (name, inputs, output) => ({ name, op: "Op", inputs, outputs: [output] });
+    const nodes = [node("X", [0], 2), node("Y", [2, 1], 3), node("A", [3], 4)];
+    nodes.push(node("Z", [4, 2, 0], 5));
+    return { format: "berth-graph", format_version: 1, name: "pads", nodes, tensors };
+  };
+  before(async () => {
+    shop.write("pads.json", JSON.stringify(graph()));
+    shop.berth([
+      ...["plan", "pads.json", "--memory", "acts=17KiB", "--memory", "weights=8KiB", "--spill"],
+      ...["--activations-in", "acts", "--weights-in", "weights", "--order", "program"],
+      ...["-o", "pads-plan.json", "--report", "pads.html"],
+    ]);
+    report = await open(shop.path("pads.html"));
+  });
+  after(() => report.close());
+
+  test("say what the traffic is, and the part of each", async () => {
+    const { page } = report;
+    const { traffic } = shop.json("pads-plan.json");
+    assert.deepEqual([traffic.spilled, traffic.retrieved], [8192, 16384]);
+    assert.equal((await figures(page)).traffic, String(traffic.avoidable));
+    assert.match(
+      await page.textContent(".badge"),
+      /Fits with spills: no plan in program order has less traffic/,
+    );
+    const header = await page.textContent("header");
+    assert.match(header, /67 % of the traffic/);
+    assert.match(header, /33 % of the traffic/);
+    assert.doesNotMatch(header, /[Cc]ost/);
+    await page.click("#tab-memories");
+    const cells = await page.$$eval("#panel-memories tbody tr", (rows) =>
+      rows.map((row) => [...row.children].map((cell) => cell.textContent)),
+    );
+    assert.deepEqual(
+      cells.map((row) => row.slice(-3)),
+      [
+        ["8 KiB", "8 KiB", "67 %"],
+        ["0 B", "8 KiB", "33 %"],
+      ],
+    );
+    assert.equal(await page.$("#tab-displaced"), null);
+    assert.deepEqual(await accessibility(page), []);
+    assert.deepEqual(report.faults, []);
+  });
+
+  test("are listed with their memory, and drawn in its lane alone", async () => {
+    const { page } = report;
+    const rows = await rowsOf(page, "transfers", 2);
+    assert.deepEqual(
+      rows.map(([tensor, memory, , , , written, read]) => [tensor, memory, written, read]),
+      [
+        ["w", "weights", "0", "8,192"],
+        ["x", "acts", "8,192", "8,192"],
+      ],
+    );
+    const drawn = await page.evaluate(() =>
+      window.berth.plots.map(({ lane, marks }) => [lane.name, marks.moves.map(({ read }) => read)]),
+    );
+    assert.deepEqual(drawn, [
+      ["acts", [8192]],
+      ["weights", [8192]],
+    ]);
+    // What is selected says when it was away, and nothing of costs.
+    await page.click("#panel-transfers [data-at]");
+    await settled(page);
+    const details = await page.textContent(".details");
+    assert.match(details, /Retrieved.* read; off chip since step/);
+    assert.match(details, /In memory/);
+    assert.doesNotMatch(details, /Cost in/);
+    assert.deepEqual(report.faults, []);
+  });
+});
+
 describe("a plan with copies between memories", () => {
   const reports = {};
   // The last operator reads the first tensor again, which is in the way of others until then.
