@@ -134,7 +134,7 @@ struct PlanOptions {
 //
 // With both: kOptimal if no plan has a lower sum of what running operators again costs and of the time of
 // its copies. Plans with `spill` alone and with `recompute` alone are looked for first, each for a
-// quarter of the time, or without a limit as long as by themselves; the answer costs no more than either.
+// third of the time, or without a limit as long as by themselves; the answer costs no more than either.
 //
 // With memories: kOptimal if no plan in any order costs less, or with a given or program order, none in
 // that one (PlanAnswer::fixed_order); PlanAnswer::cost_bound is proved for the same orders.

@@ -33,7 +33,7 @@ constexpr int kPartOfOrderWithSpills = 4;
 constexpr int kChecksAfterOrder = 4;
 
 // Plans with both begin with plans with either, each in this part of the time.
-constexpr int kPartOfOneKind = 4;
+constexpr int kPartOfOneKind = 3;
 
 double SecondsSince(Budget::Clock::time_point begin) {
   return std::chrono::duration<double>(Budget::Clock::now() - begin).count();
