@@ -152,11 +152,11 @@ void Judge(Lab& lab, const Case& result) {
   const Bytes all = *result.all_orders.traffic;
   for (const Solved* one : {&result.program, &result.least_peak}) {
     if (!one->traffic || all <= *one->traffic) continue;
-    if (one->proved || result.all_orders.proved) {
+    if (result.all_orders.proved || *one->traffic < result.all_orders.lower_bound) {
       lab.Note(where + ": " + cli::FormatBytesExactly(all) + " of traffic, but one order needs " +
                cli::FormatBytesExactly(*one->traffic));
     } else {
-      // Both reached the limit, and the search for one order spent all of its time on that order.
+      // All orders reached the limit, and the search for one spent all of its time on that one.
       lab.Say(where + ": when time was up, " + cli::FormatBytesExactly(all) +
               " of traffic; the search for one order alone had " +
               cli::FormatBytesExactly(*one->traffic) + ".");
