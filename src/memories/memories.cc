@@ -670,12 +670,11 @@ void Planner::Search() {
   const bool unlimited = !budget_.has_time_limit() && !budget_.has_node_limit();
   const std::int64_t begin = budget_.nodes_spent();
   const auto spent = [&] { return budget_.nodes_spent() - begin; };
-  bool first = true;
+  if (stopped_) {
+    SearchWithoutSmall();
+    if (bound_ >= best_score_ || budget_.Exhausted()) return;
+  }
   for (std::int64_t effort = kFirstEffort;;) {
-    if (std::exchange(first, false) && stopped_) {
-      SearchWithoutSmall();
-      if (bound_ >= best_score_ || budget_.Exhausted()) return;
-    }
     const Wide before = best_score_;
     const bool goes_on = Round(effort, static_cast<std::size_t>(options_.width));
     if (!goes_on || budget_.Exhausted()) return;

@@ -548,19 +548,19 @@ export class App {
     this.search.begin("Looking for what would lower the cost");
     const reply = await this.desk.ask({ do: "compare", options }, {});
     if (turn !== this.planning || reply.is !== "compared") return;
-    const unit = now.unplaced > 0;
+    const lacking = now.unplaced > 0;
     const useful = tries.flatMap(({ title, next }, i) => {
       const found = reply.found[i];
       if (!found || found.unplaced > now.unplaced) return [];
       if (found.unplaced === now.unplaced && found.cost >= now.cost) return [];
       const fits = found.unplaced === 0 && found.outcome !== "infeasible";
       const what = fits
-        ? `${cost(found.cost, "ns")}${unit ? "" : `, ${percent(now.cost - found.cost, now.cost)} less`}`
+        ? `${cost(found.cost, "ns")}${lacking ? "" : `, ${percent(now.cost - found.cost, now.cost)} less`}`
         : `${grouped(found.unplaced)} without a place`;
       return [{ title, next, fits, detail: `Tried: ${what}`, note: what, worth: found }];
     });
     useful.sort((x, y) => x.worth.unplaced - y.worth.unplaced || x.worth.cost - y.worth.cost);
-    this.showAdvice(unit ? "Would make it fit" : "Would lower the cost", useful);
+    this.showAdvice(lacking ? "Would make it fit" : "Would lower the cost", useful);
     this.search.end(this.verdict, this.tone);
   }
 
