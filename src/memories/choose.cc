@@ -288,6 +288,7 @@ class ChoiceSearch::Impl {
   void Apply(const Node& node);
   [[nodiscard]] bool Propagate(Allowed& allowed) const;
   void RoundOff(const Prices& prices);
+  void KeepTogether(Choice& choice, std::vector<std::vector<Bytes>>& room) const;
   [[nodiscard]] static std::size_t Undecided(const Node& node) {
     return static_cast<std::size_t>(
         std::count_if(node.allowed.begin(), node.allowed.end(),
@@ -386,7 +387,9 @@ void ChoiceSearch::Impl::Apply(const Node& node) {
 bool ChoiceSearch::Impl::SplitOff(const Node& root) {
   const std::size_t items = selection_.items.size();
   if (Undecided(root) * kRestOf > items * (kRestOf - 1)) return false;
-  remainder_ = Rest(selection_, root.allowed);
+  Allowed allowed = root.allowed;
+  if (!Propagate(allowed)) return false;
+  remainder_ = Rest(selection_, allowed);
   if (!remainder_ || remainder_->selection.items.empty()) {
     remainder_.reset();
     return false;
@@ -566,10 +569,40 @@ void ChoiceSearch::Impl::RoundOff(const Prices& prices) {
       for (std::size_t s = stay.first; s < stay.last; ++s) left[s] -= stay.bytes;
     }
   }
+  KeepTogether(choice, room);
   const std::int64_t profit = ProfitOf(selection_, choice);
   if (profit <= answer_.profit || !Allows(selection_, choice)) return;
   answer_.profit = profit;
   answer_.choice = std::move(choice);
+}
+
+// Leaves out what has been taken without what it needs. What has all that it needs comes in if it fits.
+void ChoiceSearch::Impl::KeepTogether(Choice& choice, std::vector<std::vector<Bytes>>& room) const {
+  const auto move = [&](std::size_t i, int option) {
+    const Item& item = selection_.items[i];
+    std::vector<Bytes>& left = room[item.options.front().memory];
+    for (const Stay& stay : item.stays) {
+      const Bytes bytes = option == kOut ? stay.bytes : -stay.bytes;
+      for (std::size_t s = stay.first; s < stay.last; ++s) left[s] += bytes;
+    }
+    choice[i] = option;
+  };
+  std::vector<char> lacks(choice.size(), 0);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& [better, worse] : selection_.dominates) {
+      if (choice[better] != kOut) continue;
+      lacks[worse] = 1;
+      if (choice[worse] == kOut) continue;
+      move(worse, kOut);
+      changed = true;
+    }
+  }
+  for (const auto& [better, worse] : selection_.dominates) {
+    if (lacks[worse] != 0 || choice[worse] != kOut) continue;
+    const Item& item = selection_.items[worse];
+    if (Fits(item, room[item.options.front().memory])) move(worse, 0);
+  }
 }
 
 // True if it settles the node.

@@ -58,6 +58,9 @@ bool Allows(const Selection& selection, const Choice& choice) {
       }
     }
   }
+  for (const auto& [better, worse] : selection.dominates) {
+    if (choice[worse] != kOut && choice[better] == kOut) return false;
+  }
   return std::none_of(
       selection.nogoods.begin(), selection.nogoods.end(), [&](const Nogood& nogood) {
         return std::all_of(nogood.members.begin(), nogood.members.end(), [&](const auto& member) {
@@ -88,6 +91,7 @@ Relaxation::Relaxation(const Selection& selection)
   const std::size_t stride = length / kMostLive + 1;
   for (std::size_t i = 0; i < selection.items.size(); ++i) {
     for (const Stay& stay : selection.items[i].stays) {
+      if (stay.bytes == 0) continue;
       for (std::size_t s = (stay.first + stride - 1) / stride * stride; s < stay.last;
            s += stride) {
         live_[s].emplace_back(i, stay.bytes);

@@ -39,7 +39,7 @@ struct Option {
 };
 
 struct Item {
-  std::vector<Stay> stays;  // In order of time, disjoint, not empty.
+  std::vector<Stay> stays;  // In order of time, disjoint, at least one. They may have no bytes.
   std::vector<Option> options;
   [[nodiscard]] std::size_t first() const { return stays.front().first; }
   [[nodiscard]] std::size_t last() const { return stays.back().last; }
@@ -73,8 +73,9 @@ struct Selection {
   std::size_t sections = 0;
   std::vector<std::vector<Bytes>> capacity;  // By memory, then section. At least 0.
   std::vector<Nogood> nogoods;
-  // The first of each pair is no worse than the second wherever the second is: the second is taken
-  // only together with the first.
+  // The second of each pair may be taken only together with the first: the first is no worse wherever
+  // the second is, or the second is worth nothing without it. While one of them begins the other is
+  // there. Both have one option.
   std::vector<std::pair<std::size_t, std::size_t>> dominates;
   // The same of items of which at least one has several options. Both are in sections where the other
   // one is, whichever comes first.
@@ -83,7 +84,7 @@ struct Selection {
 };
 
 [[nodiscard]] std::int64_t ProfitOf(const Selection& selection, const Choice& choice);
-// Capacities and nogoods.
+// Capacities, nogoods, and what is taken only together with something else.
 [[nodiscard]] bool Allows(const Selection& selection, const Choice& choice);
 
 }  // namespace berth::internal::memories

@@ -7,15 +7,15 @@
 #include "base/arithmetic.h"
 #include "base/wide.h"
 #include "memories/choose.h"
+#include "recompute/gap_items.h"
 
 namespace berth::internal::recompute {
 namespace {
 
-// A gap whose price counts what was written over may begin later, by a step and this part of it.
-constexpr std::uint32_t kPartBefore = 8;
 constexpr int kRoundsOfLost = 12;
 // The relaxation lists every item in all of its sections.
 constexpr std::size_t kMostListed = 20'000'000;
+constexpr std::size_t kMostNeeds = 4'000'000;
 
 // Whether one of these steps, which are sorted, lies in the gap.
 [[nodiscard]] bool IsWithin(const std::vector<std::size_t>& steps, const Gap& gap) {
@@ -48,7 +48,7 @@ Gaps::Gaps(const Model& model, const std::vector<Op>& order, Bytes capacity)
       hold(s, use.step + 1, to);
       return;
     }
-    gaps_.push_back({s, use.step, to, use.leaves, use.step});
+    gaps_.push_back({s, use.step, to, use.leaves, use.step, 0, false, 0});
   };
   for (std::uint32_t step = 0; step < steps_; ++step) {
     for (const Touch& touch : model.TouchesOf(order[step])) {
@@ -117,7 +117,7 @@ void Gaps::SetPrices(const Model& model, const std::vector<Op>& order) {
     if (counts.size() <= version) counts.resize(version + 1, 0);
     ++counts[version];
     listed += gap.to - gap.from;
-    const std::uint32_t latest = gap.from + 1 + (gap.to - gap.from) / kPartBefore;
+    const std::uint32_t latest = gap.Latest();
     lost[g] = all_lost.Of(
         gap.storage, gap.version, [&](Op u, Op v) { return step_of[u] < step_of[v]; },
         [&](Op v) { return step_of[v] <= latest; });
@@ -159,6 +159,31 @@ void Gaps::SetPrices(const Model& model, const std::vector<Op>& order) {
       for (const Op v : maker.after) gaps_[g].lost = std::max(gaps_[g].lost, step_of[v]);
     }
   }
+  if (model.linked || listed > kMostListed) return;
+  const std::vector<Need> needs = NeedsOf(model, full, lost, step_of);
+  if (needs.size() <= kMostNeeds) repeats_ = FindRepeats(model, gaps_, needs);
+}
+
+// Of the gaps that may have to be dropped: the operators that make their versions, and what was lost.
+// More than kMostNeeds are not listed.
+std::vector<Need> Gaps::NeedsOf(const Model& model, const std::vector<std::size_t>& full,
+                                const std::vector<std::vector<LostMaker>>& lost,
+                                const std::vector<std::uint32_t>& step_of) const {
+  std::vector<Need> needs;
+  for (std::size_t g = 0; g < gaps_.size() && needs.size() <= kMostNeeds; ++g) {
+    const Gap& gap = gaps_[g];
+    if (!IsWithin(full, gap)) continue;
+    const std::vector<Op>& chain = model.storages[gap.storage].chain;
+    for (std::size_t k = 0; k <= static_cast<std::size_t>(gap.version); ++k) {
+      needs.push_back({g, chain[k], gap.from, true});
+    }
+    for (const LostMaker& maker : lost[g]) {
+      std::uint32_t after = gap.from;
+      for (const Op v : maker.after) after = std::max(after, step_of[v]);
+      needs.push_back({g, maker.op, after, false});
+    }
+  }
+  return needs;
 }
 
 std::vector<std::int64_t> Gaps::PricesWith(const Model& model,
@@ -219,71 +244,39 @@ bool Gaps::fits_at_all() const {
   return std::all_of(room_.begin(), room_.end(), [](Bytes room) { return room >= 0; });
 }
 
-// The gaps that may have to be dropped as items of `selection`, each with its profit; returns which.
-std::vector<std::size_t> Gaps::MakeSelection(const std::vector<std::int64_t>& prices,
-                                             std::int64_t unit, int shift,
-                                             memories::Selection& selection) const {
-  // Only steps where not everything fits are sections.
-  const std::vector<std::size_t> full = FullSteps();
-  selection.capacity.resize(1);
-  for (const std::size_t step : full) selection.capacity[0].push_back(room_[step]);
-  selection.sections = full.size();
-  const auto section_from = [&](std::size_t step) {  // The first section at `step` or later.
-    return static_cast<std::size_t>(std::lower_bound(full.begin(), full.end(), step) -
-                                    full.begin());
-  };
-  std::vector<std::size_t> gap_of;
-  for (std::size_t g = 0; g < gaps_.size(); ++g) {
-    const std::size_t first = section_from(gaps_[g].lost + 1);
-    const std::size_t last = section_from(gaps_[g].to);
-    if (first == last) continue;
-    memories::Item& item = selection.items.emplace_back();
-    item.stays = {{first, last, size_[g]}};
-    item.options = {{0, static_cast<std::int64_t>(Wide{prices[g]} * unit >> shift) + 1}};
-    gap_of.push_back(g);
-  }
-  return gap_of;
+std::vector<std::int64_t> Gaps::Prices() const {
+  std::vector<std::int64_t> prices;
+  for (const Gap& gap : gaps_) prices.push_back(gap.price);
+  return prices;
+}
+
+Gaps::Answer Gaps::ChooseTogether(std::int64_t nodes, Budget& budget) const {
+  if (repeats_.price.empty()) return Choose(Prices(), nodes, budget);
+  return Choose(repeats_, nodes, budget);
 }
 
 Gaps::Answer Gaps::Choose(const std::vector<std::int64_t>& prices, std::int64_t nodes,
                           Budget& budget) const {
-  // Of choices that cost the same, the one that drops the fewest: a price of 1 for each gap, in a
-  // unit too small to matter.
-  Wide total = 0;
-  for (const std::int64_t price : prices) total += price;
-  const auto unit = static_cast<std::int64_t>(gaps_.size()) + 1;
-  int shift = 0;  // Where the unit does not fit, prices are rounded down.
-  while ((total * unit >> shift) > (Wide{1} << 58)) ++shift;
-  memories::Selection selection;
-  const std::vector<std::size_t> gap_of = MakeSelection(prices, unit, shift, selection);
-  std::size_t listed = 0;
-  for (const memories::Item& item : selection.items) listed += item.last() - item.first();
+  Repeats alone;
+  alone.price = prices;
+  for (const Gap& gap : gaps_) alone.after.push_back(gap.lost);
+  return Choose(alone, nodes, budget);
+}
+
+Gaps::Answer Gaps::Choose(const Repeats& repeats, std::int64_t nodes, Budget& budget) const {
+  const GapItems items(gaps_, size_, repeats, FullSteps(), room_);
   Answer answer;
   answer.kept.assign(gaps_.size(), 1);
-  if (selection.items.empty()) return answer;
-  if (listed > kMostListed) {
-    answer.kept = ChooseGreedily(prices, &budget);
+  if (items.selection().items.empty()) return answer;
+  if (items.listed() > kMostListed) {
+    answer.kept = ChooseGreedily(Prices(), &budget);
     return answer;
   }
   Budget part(budget, 1.0);
   part.SetNodeLimit(std::min(nodes, part.node_limit()));
-  const memories::Chosen chosen = memories::Choose(selection, -1, {}, part);
-  // No choice drops less than this, in the unit.
-  std::int64_t all = 0;
-  for (const memories::Item& item : selection.items) all += item.options[0].profit;
-  const Wide dropped = Wide{all - chosen.bound} << shift;
-  // Each dropped gap has 1 of the unit, which is not in its price.
-  const Wide at_prices =
-      (dropped - (Wide{static_cast<std::int64_t>(selection.items.size())} << shift) + unit - 1) /
-      unit;
-  answer.bound = static_cast<std::int64_t>(std::max<Wide>(at_prices, 0));
-  if (!chosen.choice) {
-    answer.kept = ChooseGreedily(prices, &budget);
-  } else {
-    for (std::size_t i = 0; i < gap_of.size(); ++i) {
-      answer.kept[gap_of[i]] = (*chosen.choice)[i] != memories::kOut ? 1 : 0;
-    }
-  }
+  const memories::Chosen chosen = memories::Choose(items.selection(), -1, {}, part);
+  answer.bound = items.CostAt(chosen.bound);
+  answer.kept = chosen.choice ? items.KeptBy(*chosen.choice) : ChooseGreedily(Prices(), &budget);
   return answer;
 }
 

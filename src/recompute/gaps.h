@@ -2,10 +2,13 @@
 //
 // Between two uses in a row a storage either stays in memory, or is dropped and made again, or copied
 // back, before the second. Dropping a gap costs at least what the operators cost that make its version,
-// and those that make what these read, where that has been written over. The cost of an operator that
-// brings back several storages is shared by them. While an operator runs, what is kept besides what it touches must
-// fit. So the best choice of gaps by bytes alone, memories/choose.h, is a bound on every plan in this
-// order; inputs of what runs again are taken as given. At real prices it is also the guide to plans.
+// and those that make what these read, where that has been written over. While an operator runs, what is
+// kept besides what it touches must fit. So the best choice of gaps by bytes alone, memories/choose.h,
+// is a bound on every plan in this order; inputs of what runs again are taken as given. At real prices
+// it is also the guide to plans.
+//
+// An operator that brings back several storages costs once: they pay for it together (repeats.h), or,
+// where each gap has a price of its own, share its cost.
 #ifndef BERTH_RECOMPUTE_GAPS_H_
 #define BERTH_RECOMPUTE_GAPS_H_
 
@@ -16,23 +19,12 @@
 
 #include "base/wide.h"
 #include "berth/budget.h"
-#include "memories/choose.h"
+#include "recompute/gap.h"
 #include "recompute/lost.h"
 #include "recompute/model.h"
+#include "recompute/repeats.h"
 
 namespace berth::internal::recompute {
-
-struct Gap {
-  Storage storage = 0;
-  std::uint32_t from = 0;    // Steps of the order: of one use, and of the next.
-  std::uint32_t to = 0;      // The number of steps: of a result, the end.
-  std::int32_t version = 0;  // Needed at `to`.
-  // From this step on, at least `from`, what makes it again needs versions that were written over.
-  std::uint32_t lost = 0;
-  std::int64_t guess = 0;  // The same if every gap pays for what was lost: no bound.
-  bool likely = false;     // A greedy choice drops it.
-  std::int64_t price = 0;  // At least this is paid if it is dropped after `lost`.
-};
 
 // One order, with each operator once, and its gaps.
 class Gaps {
@@ -49,7 +41,12 @@ class Gaps {
     std::vector<char> kept;  // By gap.
     std::int64_t bound = 0;  // Proved: no choice costs less.
   };
-  // The cheapest choice that fits by bytes, at `prices` (by gap, at least 0). fits_at_all() must hold.
+  // What each gap costs at least if it is dropped, whatever else is.
+  [[nodiscard]] std::vector<std::int64_t> Prices() const;
+  // The cheapest choice that fits by bytes. Gaps pay together for what one execution can serve.
+  // fits_at_all() must hold.
+  [[nodiscard]] Answer ChooseTogether(std::int64_t nodes, Budget& budget) const;
+  // The same at `prices` (by gap, at least 0), each on its own.
   [[nodiscard]] Answer Choose(const std::vector<std::int64_t>& prices, std::int64_t nodes,
                               Budget& budget) const;
   // The same in no time and without a bound: what is dear for its bytes and steps stays.
@@ -71,14 +68,17 @@ class Gaps {
   [[nodiscard]] static std::vector<std::int64_t> PricesOf(const Model& model, Storage s,
                                                           const std::vector<std::int64_t>& counts,
                                                           const std::vector<Wide>& shares);
-  [[nodiscard]] std::vector<std::size_t> MakeSelection(const std::vector<std::int64_t>& prices,
-                                                       std::int64_t unit, int shift,
-                                                       memories::Selection& selection) const;
+  [[nodiscard]] std::vector<Need> NeedsOf(const Model& model, const std::vector<std::size_t>& full,
+                                          const std::vector<std::vector<LostMaker>>& lost,
+                                          const std::vector<std::uint32_t>& step_of) const;
+  // `repeats`: at least what each gap pays alone.
+  [[nodiscard]] Answer Choose(const Repeats& repeats, std::int64_t nodes, Budget& budget) const;
 
   std::size_t steps_;
   std::vector<Bytes> size_;  // By gap.
   std::vector<Gap> gaps_;
   std::vector<Bytes> room_;
+  Repeats repeats_;  // Of what can only be made again: none with a link.
 };
 
 }  // namespace berth::internal::recompute

@@ -508,32 +508,36 @@ class Planner {
       infeasible_ = infeasible_ || proves;
       return;
     }
-    std::vector<std::int64_t> prices;
+    const std::vector<std::int64_t> prices = gaps.Prices();
     std::vector<std::int64_t> guesses;
-    for (const Gap& gap : gaps.all()) {
-      prices.push_back(gap.price);
-      guesses.push_back(gap.guess);
+    for (const Gap& gap : gaps.all()) guesses.push_back(gap.guess);
+    std::vector<char> kept;
+    if (IsChosen(gaps)) {
+      Gaps::Answer chosen = gaps.ChooseTogether(proves ? kNodesOfChoice : kNodesOfGuide, *search_);
+      if (proves) Prove(chosen.bound);
+      kept = std::move(chosen.kept);
     }
-    SearchGaps(order, gaps, prices, proves, capacity);
-    if (guesses != prices && !Ended()) SearchGaps(order, gaps, guesses, false, capacity);
+    SearchGaps(order, gaps, prices, std::move(kept), capacity);
+    if (guesses != prices && !Ended()) SearchGaps(order, gaps, guesses, {}, capacity);
   }
 
-  // Choices of gaps at prices of at least `least`. The first one `proves` what any choice costs.
+  // Whether gaps are chosen exactly.
+  [[nodiscard]] bool IsChosen(const Gaps& gaps) const {
+    return options_.rules.selection && gaps.all().size() <= kMostChosen;
+  }
+
+  // Choices of gaps at prices of at least `least`. `first`: the first one, if it is known.
   void SearchGaps(const std::vector<Op>& order, const Gaps& gaps,
-                  const std::vector<std::int64_t>& least, bool proves, Bytes capacity) {
+                  const std::vector<std::int64_t>& least, std::vector<char> first, Bytes capacity) {
     Improver improver = MakeImprover(capacity, options_.seed, *search_);
     std::vector<std::int64_t> prices = least;
     int stale = 0;
     for (int round = 0; round < kMostRounds && stale < kMostStale; ++round) {
       if (Ended() && round > 0) return;
-      std::vector<char> kept;
-      if (options_.rules.selection && prices.size() <= kMostChosen) {
-        Gaps::Answer chosen =
-            gaps.Choose(prices, proves && round == 0 ? kNodesOfChoice : kNodesOfGuide, *search_);
-        if (proves && round == 0) Prove(chosen.bound);
-        kept = std::move(chosen.kept);
-      } else {
-        kept = gaps.ChooseGreedily(prices, search_);
+      std::vector<char> kept = std::exchange(first, {});
+      if (kept.empty()) {
+        kept = IsChosen(gaps) ? gaps.Choose(prices, kNodesOfGuide, *search_).kept
+                              : gaps.ChooseGreedily(prices, search_);
       }
       std::optional<Realised> realised = Realise(searched(), order, gaps, kept, *search_);
       if (!realised) return;

@@ -45,6 +45,24 @@ Selection RandomSelection(std::uint64_t seed) {
   return selection;
 }
 
+// Items without bytes that are worth something only together with others.
+void AddTogether(std::uint64_t seed, Selection& selection) {
+  Random random(seed ^ 0x70e7u);
+  const auto count = static_cast<std::int64_t>(selection.items.size());
+  for (std::int64_t k = random.Uniform(1, 3); k > 0; --k) {
+    const std::size_t worse = selection.items.size();
+    Stay hull = {selection.sections, 0, 0};
+    for (std::int64_t i = 0; i < count; ++i) {
+      const Item& item = selection.items[static_cast<std::size_t>(i)];
+      if (item.options.size() > 1 || random.Chance(0.6)) continue;
+      hull = {std::min(hull.first, item.first()), std::max(hull.last, item.last()), 0};
+      selection.dominates.emplace_back(static_cast<std::size_t>(i), worse);
+    }
+    if (hull.first >= hull.last) continue;
+    selection.items.push_back({{hull}, {{0, random.Uniform(1, 20)}}});
+  }
+}
+
 std::int64_t BestByTryingAll(const Selection& selection, Choice choice, std::size_t item) {
   if (item == selection.items.size()) {
     return Allows(selection, choice) ? ProfitOf(selection, choice) : -1;
@@ -76,6 +94,27 @@ TEST(Choose, FindsTheBestOfAllChoices) {
       EXPECT_EQ(none.bound, best);
     }
   }
+}
+
+TEST(Choose, TakesWhatIsWorthSomethingOnlyTogether) {
+  std::uint64_t taken = 0;
+  for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
+    SCOPED_TRACE(seed);
+    Selection selection = RandomSelection(seed);
+    AddTogether(seed, selection);
+    if (selection.dominates.empty()) continue;
+    const std::int64_t best = BestByTryingAll(selection, Choice(selection.items.size(), kOut), 0);
+    for (const std::size_t width : {std::size_t{1}, std::size_t{1} << 16}) {
+      Budget budget;
+      const Chosen chosen = Choose(selection, -1, {seed % 3 != 0, width}, budget);
+      ASSERT_EQ(chosen.profit, best);
+      ASSERT_EQ(chosen.bound, best);
+      ASSERT_TRUE(chosen.choice.has_value());
+      EXPECT_TRUE(Allows(selection, *chosen.choice));
+      taken += (*chosen.choice)[selection.dominates.front().second] != kOut ? 1 : 0;
+    }
+  }
+  EXPECT_GT(taken, 200);
 }
 
 TEST(Prices, BoundEveryChoice) {

@@ -1,0 +1,57 @@
+// recompute/repeats.h -- the executions that several dropped gaps can share.
+//
+// What is dropped returns before the gap ends, so an operator that makes it runs again within the gap.
+// One execution can serve all gaps that it lies in:
+//
+//   step        0   1   2   3   4   5   6   7   8   9
+//   gap of a        |---------------|                   v makes a and b
+//   gap of b            |-----------|
+//   gap of a                        |---------------|
+//   executions  v ..       ... v ...        .. v ..
+//
+// Time is cut where gaps end, for each operator on its own. In one period all gaps that need the
+// operator pay for one execution together if any of them is dropped, and periods pay for different
+// executions. A gap that begins a little before a cut counts only if it is dropped after the cut.
+#ifndef BERTH_RECOMPUTE_REPEATS_H_
+#define BERTH_RECOMPUTE_REPEATS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/wide.h"
+#include "recompute/gap.h"
+#include "recompute/model.h"
+
+namespace berth::internal::recompute {
+
+// If the gap is dropped at some step later than `after`, `op` runs again between that and its end.
+struct Need {
+  std::size_t gap = 0;  // Index.
+  Op op = 0;
+  std::uint32_t after = 0;  // At least Gap::from, at most Gap::Latest().
+  bool makes = false;       // `op` makes or writes its storage; else what that is made from.
+};
+
+// What is paid once if any of `gaps` is dropped: at least two of them, by index.
+struct Repeat {
+  std::vector<std::size_t> gaps;
+  std::int64_t price = 0;  // More than 0.
+};
+
+struct Repeats {
+  std::vector<std::uint32_t>
+      after;  // By gap: all prices hold if it is dropped later than this step.
+  std::vector<std::int64_t> price;  // By gap: what it pays alone.
+  std::vector<Repeat> shared;
+};
+
+// A gap needs an operator at most once. All prices together are at most what any sequence costs that
+// has first executions in the order of `gaps` and drops these gaps.
+// Cost: O(n log n) in the needs.
+[[nodiscard]] Repeats FindRepeats(const Model& model, const std::vector<Gap>& gaps,
+                                  std::vector<Need> needs);
+
+}  // namespace berth::internal::recompute
+
+#endif  // BERTH_RECOMPUTE_REPEATS_H_

@@ -1,0 +1,216 @@
+// What gaps pay alone and together, and the choice of gaps that follows, by trying all.
+#include "recompute/gaps.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "memories/choose.h"
+#include "recompute/gap_items.h"
+#include "recompute/repeats.h"
+#include "testing/seeds.h"
+#include "tests/recompute/cases.h"
+
+namespace berth {
+namespace {
+
+using internal::Random;
+using internal::Seeds;
+
+constexpr std::uint32_t kSteps = 12;
+
+// Gaps of a few storages, by storage, then time, and operators that some of them need.
+struct Gapped {
+  room::Model model;
+  std::vector<room::Gap> gaps;
+  std::vector<room::Need> needs;
+
+  void AddNeed(std::size_t gap, room::Op op, bool makes, std::uint32_t after = 0) {
+    needs.push_back({gap, op, std::max(after, gaps[gap].from), makes});
+  }
+  [[nodiscard]] std::vector<Bytes> sizes() const {
+    std::vector<Bytes> sizes;
+    for (const room::Gap& gap : gaps) sizes.push_back(model.storages[gap.storage].size);
+    return sizes;
+  }
+};
+
+room::Gap GapOf(room::Storage s, std::uint32_t from, std::uint32_t to) {
+  room::Gap gap;
+  gap.storage = s;
+  gap.from = gap.lost = from;
+  gap.to = to;
+  return gap;
+}
+
+Gapped RandomGapped(std::uint64_t seed) {
+  Random random(seed);
+  Gapped the;
+  const auto operators = static_cast<room::Op>(random.Uniform(1, 4));
+  for (room::Op v = 0; v < operators; ++v) the.model.cost.push_back(random.Uniform(0, 9));
+  const auto storages = static_cast<room::Storage>(random.Uniform(1, 4));
+  for (room::Storage s = 0; s < storages; ++s) {
+    the.model.storages.emplace_back().size = random.Uniform(1, 6);
+    const auto maker = static_cast<room::Op>(random.Uniform(0, operators - 1));
+    const auto other = static_cast<room::Op>(random.Uniform(0, operators - 1));
+    std::int64_t from = random.Uniform(0, 4);
+    while (from + 2 < kSteps && the.gaps.size() < 8) {
+      const std::int64_t to = random.Uniform(from + 2, kSteps);
+      const std::size_t gap = the.gaps.size();
+      the.gaps.push_back(
+          GapOf(s, static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to)));
+      the.AddNeed(gap, maker, true);
+      if (other != maker && random.Chance(0.5)) {
+        const auto after = static_cast<std::uint32_t>(
+            random.Uniform(from, static_cast<std::int64_t>(the.gaps[gap].Latest())));
+        the.AddNeed(gap, other, false, after);
+      }
+      from = random.Chance(0.7) ? to : to + random.Uniform(0, 3);
+    }
+  }
+  return the;
+}
+
+// What all executions cost at least that the dropped gaps need: of each operator as few as have one in
+// every window.
+std::int64_t LeastCost(const Gapped& the, const room::Repeats& repeats, unsigned dropped) {
+  std::int64_t cost = 0;
+  for (room::Op v = 0; v < the.model.cost.size(); ++v) {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> windows;  // End, begin.
+    for (const room::Need& need : the.needs) {
+      if (need.op != v || (dropped >> need.gap & 1) == 0) continue;
+      windows.emplace_back(the.gaps[need.gap].to, repeats.after[need.gap]);
+    }
+    std::sort(windows.begin(), windows.end());
+    std::int64_t latest = -1;  // Right before this step.
+    for (const auto& [end, begin] : windows) {
+      if (latest > static_cast<std::int64_t>(begin)) continue;
+      latest = end;
+      cost += the.model.cost[v];
+    }
+  }
+  return cost;
+}
+
+std::int64_t PriceOf(const room::Repeats& repeats, unsigned dropped) {
+  std::int64_t price = 0;
+  for (std::size_t g = 0; g < repeats.price.size(); ++g) {
+    if ((dropped >> g & 1) != 0) price += repeats.price[g];
+  }
+  for (const room::Repeat& repeat : repeats.shared) {
+    const bool any = std::any_of(repeat.gaps.begin(), repeat.gaps.end(),
+                                 [&](std::size_t g) { return (dropped >> g & 1) != 0; });
+    price += any ? repeat.price : 0;
+  }
+  return price;
+}
+
+TEST(Repeats, CostNoMoreThanTheExecutions) {
+  std::uint64_t sets = 0;
+  std::uint64_t equal = 0;
+  for (std::uint64_t seed = 1; seed <= Seeds(2000); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Gapped the = RandomGapped(seed);
+    const room::Repeats repeats = room::FindRepeats(the.model, the.gaps, the.needs);
+    for (std::size_t g = 0; g < the.gaps.size(); ++g) {
+      EXPECT_GE(repeats.after[g], the.gaps[g].from);
+      EXPECT_LE(repeats.after[g], the.gaps[g].Latest());
+    }
+    for (unsigned dropped = 0; dropped < 1u << the.gaps.size(); ++dropped) {
+      const std::int64_t price = PriceOf(repeats, dropped);
+      const std::int64_t least = LeastCost(the, repeats, dropped);
+      ASSERT_LE(price, least) << "dropped " << dropped;
+      ++sets;
+      equal += price == least ? 1 : 0;
+    }
+  }
+  EXPECT_GT(3 * equal, sets);
+}
+
+// Of gaps at the same time one execution serves all, and of gaps after each other each needs its own.
+TEST(Repeats, OneExecutionServesGapsAtTheSameTime) {
+  Gapped the;
+  the.model.cost = {100};
+  for (const Bytes size : {3, 5}) the.model.storages.emplace_back().size = size;
+  the.gaps = {GapOf(0, 0, 10), GapOf(0, 10, 20), GapOf(1, 1, 9)};
+  for (const std::size_t g : {0u, 1u, 2u}) the.AddNeed(g, 0, true);
+  const room::Repeats repeats = room::FindRepeats(the.model, the.gaps, the.needs);
+  EXPECT_EQ(repeats.price, (std::vector<std::int64_t>{0, 100, 0}));
+  ASSERT_EQ(repeats.shared.size(), 1u);
+  EXPECT_EQ(repeats.shared[0].gaps, (std::vector<std::size_t>{0, 2}));
+  EXPECT_EQ(repeats.shared[0].price, 100);
+}
+
+// A gap that begins two steps before a cut is as good as one that begins there; if it begins much
+// earlier, all three share by size, since two executions may be needed.
+TEST(Repeats, AreCutWhereGapsBeginALittleEarlier) {
+  for (const std::uint32_t from : {9u, 4u}) {
+    Gapped the;
+    the.model.cost = {100};
+    for (const Bytes size : {3, 2}) the.model.storages.emplace_back().size = size;
+    the.gaps = {GapOf(0, 0, 10), GapOf(0, 10, 30), GapOf(1, from, 30)};
+    for (const std::size_t g : {0u, 1u, 2u}) the.AddNeed(g, 0, true);
+    const room::Repeats repeats = room::FindRepeats(the.model, the.gaps, the.needs);
+    if (from == 9) {
+      EXPECT_EQ(repeats.after, (std::vector<std::uint32_t>{0, 10, 10}));
+      EXPECT_EQ(repeats.price, (std::vector<std::int64_t>{100, 0, 0}));
+      ASSERT_EQ(repeats.shared.size(), 1u);
+    } else {
+      EXPECT_EQ(repeats.after, (std::vector<std::uint32_t>{0, 10, 4}));
+      EXPECT_EQ(repeats.price, (std::vector<std::int64_t>{60, 60, 40}));
+      EXPECT_TRUE(repeats.shared.empty());
+    }
+  }
+}
+
+TEST(GapItems, GiveTheCheapestChoice) {
+  std::uint64_t shared = 0;
+  for (std::uint64_t seed = 1; seed <= Seeds(1000); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Gapped the = RandomGapped(seed);
+    const room::Repeats repeats = room::FindRepeats(the.model, the.gaps, the.needs);
+    Random random(seed ^ 0x9a9u);
+    std::vector<Bytes> room;
+    std::vector<std::size_t> full;
+    const std::vector<Bytes> sizes = the.sizes();
+    const auto load_at = [&](std::size_t step, unsigned dropped) {
+      Bytes load = 0;
+      for (std::size_t g = 0; g < the.gaps.size(); ++g) {
+        const std::uint32_t first = repeats.after[g] + 1;
+        const bool live = first <= step && step < the.gaps[g].to;
+        if (live && (dropped >> g & 1) == 0) load += sizes[g];
+      }
+      return load;
+    };
+    for (std::size_t step = 0; step < kSteps; ++step) {
+      room.push_back(random.Uniform(0, 12));
+      if (load_at(step, 0) > room[step]) full.push_back(step);
+    }
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (unsigned dropped = 0; dropped < 1u << the.gaps.size(); ++dropped) {
+      bool fits = true;
+      for (const std::size_t step : full) fits = fits && load_at(step, dropped) <= room[step];
+      if (fits) least = std::min(least, PriceOf(repeats, dropped));
+    }
+    const room::GapItems items(the.gaps, sizes, repeats, full, room);
+    Budget budget;
+    const auto chosen = internal::memories::Choose(items.selection(), -1, {}, budget);
+    EXPECT_EQ(items.CostAt(chosen.bound), least);
+    ASSERT_TRUE(chosen.choice.has_value());
+    const std::vector<char> kept = items.KeptBy(*chosen.choice);
+    unsigned dropped = 0;
+    for (std::size_t g = 0; g < kept.size(); ++g) dropped |= (kept[g] == 0 ? 1u : 0u) << g;
+    EXPECT_EQ(PriceOf(repeats, dropped), least);
+    for (const std::size_t step : full) EXPECT_LE(load_at(step, dropped), room[step]);
+    shared += repeats.shared.empty() || full.empty() ? 0 : 1;
+  }
+  EXPECT_GT(shared, Seeds(1000) / 5);
+}
+
+}  // namespace
+}  // namespace berth
