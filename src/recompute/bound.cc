@@ -494,8 +494,9 @@ CutAnswer CutBound(const Model& model, Bytes capacity, const std::vector<Op>& or
     Budget part(budget, 0.5);
     std::vector<Pays> pays(model.storages.size(), Pays::kWrittenOver);
     const Gaps gaps(model, order, capacity);
-    for (const Gap& gap : gaps.all()) {
-      if (gap.likely) pays[gap.storage] = Pays::kAll;
+    const std::vector<char> kept = gaps.ChooseGreedily({});
+    for (std::size_t g = 0; g < kept.size(); ++g) {
+      if (kept[g] == 0) pays[gaps.all()[g].storage] = Pays::kAll;
     }
     Bounder bounder(model, capacity, order, pays, half, part);
     if (bounder.loses_any()) answer = bounder.Run(upper);

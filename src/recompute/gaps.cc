@@ -12,7 +12,6 @@
 namespace berth::internal::recompute {
 namespace {
 
-constexpr int kRoundsOfLost = 12;
 // The relaxation lists every item in all of its sections.
 constexpr std::size_t kMostListed = 20'000'000;
 constexpr std::size_t kMostNeeds = 4'000'000;
@@ -48,7 +47,7 @@ Gaps::Gaps(const Model& model, const std::vector<Op>& order, Bytes capacity)
       hold(s, use.step + 1, to);
       return;
     }
-    gaps_.push_back({s, use.step, to, use.leaves, use.step, 0, false, 0});
+    gaps_.push_back({s, use.step, to, use.leaves});
   };
   for (std::uint32_t step = 0; step < steps_; ++step) {
     for (const Touch& touch : model.TouchesOf(order[step])) {
@@ -73,7 +72,7 @@ Gaps::Gaps(const Model& model, const std::vector<Op>& order, Bytes capacity)
     held += fixed[step];
     room_.push_back(capacity - held);
   }
-  SetPrices(model, order);
+  FindNeeds(model, order);
 }
 
 std::vector<std::size_t> Gaps::FullSteps() const {
@@ -91,125 +90,94 @@ std::vector<std::size_t> Gaps::FullSteps() const {
   return full;
 }
 
-// An operator's cost is shared by the storages whose gaps may have to be dropped, by size: all that one
-// execution can bring back. One execution brings a storage back for one of its gaps, but what was lost
-// may serve several. With a link each gap that is dropped pays at most the copy back of some version,
-// its part of the copy out, which serves all gaps of that version and of later ones, and the operators
-// that make the later version of it.
-//
-// Any gap may do without its part of what was lost, which leaves more for others. Of what has no use any
-// more only those have a part that a greedy choice drops.
-void Gaps::SetPrices(const Model& model, const std::vector<Op>& order) {
+std::vector<std::size_t> Gaps::LikelyGaps() const {
   const std::vector<std::size_t> full = FullSteps();
-  const LostMakers all_lost(model);
-  std::vector<std::uint32_t> step_of(order.size());
-  for (std::uint32_t step = 0; step < order.size(); ++step) step_of[order[step]] = step;
+  std::vector<std::size_t> likely;
+  for (std::size_t g = 0; g < gaps_.size(); ++g) {
+    if (IsWithin(full, gaps_[g])) likely.push_back(g);
+  }
+  return likely;
+}
+
+// What may also be copied, or needs too many operators, has prices of its own.
+void Gaps::FindNeeds(const Model& model, const std::vector<Op>& order) {
+  if (!model.linked) {
+    const LostMakers makers(model);
+    std::vector<std::uint32_t> step_of(order.size());
+    for (std::uint32_t step = 0; step < order.size(); ++step) step_of[order[step]] = step;
+    for (const std::size_t g : LikelyGaps()) {
+      if (needs_.size() > kMostNeeds) break;
+      AddNeeds(model, makers, g, step_of);
+    }
+    if (needs_.size() <= kMostNeeds) {
+      repeats_ = FindRepeats(model, gaps_, needs_);
+      return;
+    }
+    needs_ = {};
+  }
+  repeats_ = PricesByShares(model);
+}
+
+// The operators that make the version of a gap, and those that make what these no longer find.
+void Gaps::AddNeeds(const Model& model, const LostMakers& makers, std::size_t g,
+                    const std::vector<std::uint32_t>& step_of) {
+  const Gap& gap = gaps_[g];
+  const std::vector<Op>& chain = model.storages[gap.storage].chain;
+  for (std::size_t k = 0; k <= static_cast<std::size_t>(gap.version); ++k) {
+    needs_.push_back({g, chain[k], gap.from, true});
+  }
+  const auto lost = makers.Of(
+      gap.storage, gap.version, [&](Op u, Op v) { return step_of[u] < step_of[v]; },
+      [&](Op v) { return step_of[v] <= gap.Latest(); });
+  for (const LostMaker& maker : lost) {
+    std::uint32_t after = gap.from;
+    for (const Op v : maker.after) after = std::max(after, step_of[v]);
+    needs_.push_back({g, maker.op, after, false});
+  }
+}
+
+bool Gaps::Covers(std::size_t gap, Op v) const {
+  const auto first = std::lower_bound(needs_.begin(), needs_.end(), gap,
+                                      [](const Need& need, std::size_t g) { return need.gap < g; });
+  for (auto need = first; need != needs_.end() && need->gap == gap; ++need) {
+    if (need->op == v) return true;
+  }
+  return false;
+}
+
+// An operator's cost is shared by the storages whose gaps may have to be dropped, by size: all that one
+// execution can bring back. With a link each gap that is dropped pays at most the copy back of some
+// version, its part of the copy out, which serves all gaps of that version and of later ones, and the
+// operators that make the later version of it.
+Repeats Gaps::PricesByShares(const Model& model) const {
   // By storage, the gaps that may have to be dropped by version.
   std::vector<std::vector<std::int64_t>> needed(model.storages.size());
-  std::vector<std::vector<LostMaker>> lost(gaps_.size());
-  std::vector<Wide> shares(model.num_operators(), 0);
-  std::size_t listed = 0;
-  for (std::size_t g = 0; g < gaps_.size(); ++g) {
-    const Gap& gap = gaps_[g];
-    if (!IsWithin(full, gap)) continue;
-    std::vector<std::int64_t>& counts = needed[gap.storage];
-    const auto version = static_cast<std::size_t>(gap.version);
+  for (const std::size_t g : LikelyGaps()) {
+    std::vector<std::int64_t>& counts = needed[gaps_[g].storage];
+    const auto version = static_cast<std::size_t>(gaps_[g].version);
     if (counts.size() <= version) counts.resize(version + 1, 0);
     ++counts[version];
-    listed += gap.to - gap.from;
-    const std::uint32_t latest = gap.Latest();
-    lost[g] = all_lost.Of(
-        gap.storage, gap.version, [&](Op u, Op v) { return step_of[u] < step_of[v]; },
-        [&](Op v) { return step_of[v] <= latest; });
-    for (const LostMaker& maker : lost[g]) {
-      if (maker.written_over) shares[maker.op] += size_[g];
-    }
   }
+  std::vector<Wide> shares(model.num_operators(), 0);
   for (Storage s = 0; s < model.storages.size(); ++s) {
     const StorageInfo& info = model.storages[s];
     if (info.given) continue;
     for (std::size_t k = 0; k < needed[s].size(); ++k) shares[info.chain[k]] += info.size;
   }
-  std::vector<char> pays(gaps_.size(), 0);
-  const auto pay = [&](std::size_t g) {
-    for (const LostMaker& maker : lost[g]) {
-      if (!maker.written_over) shares[maker.op] += size_[g];
-    }
-  };
-  for (int round = 0; round < (listed <= kMostListed ? kRoundsOfLost : 0); ++round) {
-    const std::vector<char> kept = ChooseGreedily(PricesWith(model, needed, lost, pays, shares));
-    for (std::size_t g = 0; g < gaps_.size(); ++g) {
-      if (kept[g] != 0 || pays[g] != 0) continue;
-      pays[g] = 1;
-      pay(g);
-    }
-  }
-  const std::vector<std::int64_t> prices = PricesWith(model, needed, lost, pays, shares);
-  for (std::size_t g = 0; g < gaps_.size(); ++g) {
-    if (pays[g] == 0) pay(g);
-  }
-  const std::vector<std::int64_t> guesses =
-      PricesWith(model, needed, lost, std::vector<char>(gaps_.size(), 1), shares);
-  for (std::size_t g = 0; g < gaps_.size(); ++g) {
-    gaps_[g].price = prices[g];
-    gaps_[g].guess = guesses[g];
-    gaps_[g].likely = pays[g] != 0;
-    for (const LostMaker& maker : lost[g]) {
-      if (pays[g] == 0 && !maker.written_over) continue;
-      for (const Op v : maker.after) gaps_[g].lost = std::max(gaps_[g].lost, step_of[v]);
-    }
-  }
-  if (model.linked || listed > kMostListed) return;
-  const std::vector<Need> needs = NeedsOf(model, full, lost, step_of);
-  if (needs.size() <= kMostNeeds) repeats_ = FindRepeats(model, gaps_, needs);
-}
-
-// Of the gaps that may have to be dropped: the operators that make their versions, and what was lost.
-// More than kMostNeeds are not listed.
-std::vector<Need> Gaps::NeedsOf(const Model& model, const std::vector<std::size_t>& full,
-                                const std::vector<std::vector<LostMaker>>& lost,
-                                const std::vector<std::uint32_t>& step_of) const {
-  std::vector<Need> needs;
-  for (std::size_t g = 0; g < gaps_.size() && needs.size() <= kMostNeeds; ++g) {
-    const Gap& gap = gaps_[g];
-    if (!IsWithin(full, gap)) continue;
-    const std::vector<Op>& chain = model.storages[gap.storage].chain;
-    for (std::size_t k = 0; k <= static_cast<std::size_t>(gap.version); ++k) {
-      needs.push_back({g, chain[k], gap.from, true});
-    }
-    for (const LostMaker& maker : lost[g]) {
-      std::uint32_t after = gap.from;
-      for (const Op v : maker.after) after = std::max(after, step_of[v]);
-      needs.push_back({g, maker.op, after, false});
-    }
-  }
-  return needs;
-}
-
-std::vector<std::int64_t> Gaps::PricesWith(const Model& model,
-                                           const std::vector<std::vector<std::int64_t>>& needed,
-                                           const std::vector<std::vector<LostMaker>>& lost,
-                                           const std::vector<char>& pays,
-                                           const std::vector<Wide>& shares) const {
-  std::vector<std::int64_t> prices(gaps_.size(), 0);
+  Repeats repeats;
   // Of the storage of the gaps at hand: they come by storage.
   std::vector<std::int64_t> price;
   std::optional<Storage> current;
-  for (std::size_t g = 0; g < gaps_.size(); ++g) {
-    const Gap& gap = gaps_[g];
+  for (const Gap& gap : gaps_) {
     if (gap.storage != current) {
       current = gap.storage;
       price = PricesOf(model, gap.storage, needed[gap.storage], shares);
     }
     const auto version = static_cast<std::size_t>(gap.version);
-    if (!price.empty()) prices[g] = price[std::min(version, price.size() - 1)];
-    for (const LostMaker& maker : lost[g]) {
-      if (pays[g] == 0 && !maker.written_over) continue;
-      prices[g] +=
-          static_cast<std::int64_t>(Wide{model.cost[maker.op]} * size_[g] / shares[maker.op]);
-    }
+    repeats.after.push_back(gap.from);
+    repeats.price.push_back(price.empty() ? 0 : price[std::min(version, price.size() - 1)]);
   }
-  return prices;
+  return repeats;
 }
 
 // By version: the least that a dropped gap of `s` costs. `counts`: gaps by version.
@@ -244,44 +212,38 @@ bool Gaps::fits_at_all() const {
   return std::all_of(room_.begin(), room_.end(), [](Bytes room) { return room >= 0; });
 }
 
-std::vector<std::int64_t> Gaps::Prices() const {
-  std::vector<std::int64_t> prices;
-  for (const Gap& gap : gaps_) prices.push_back(gap.price);
-  return prices;
-}
-
-Gaps::Answer Gaps::ChooseTogether(std::int64_t nodes, Budget& budget) const {
-  if (repeats_.price.empty()) return Choose(Prices(), nodes, budget);
-  return Choose(repeats_, nodes, budget);
-}
-
-Gaps::Answer Gaps::Choose(const std::vector<std::int64_t>& prices, std::int64_t nodes,
+Gaps::Answer Gaps::Choose(const std::vector<std::int64_t>& extra, std::int64_t nodes,
                           Budget& budget) const {
-  Repeats alone;
-  alone.price = prices;
-  for (const Gap& gap : gaps_) alone.after.push_back(gap.lost);
-  return Choose(alone, nodes, budget);
-}
-
-Gaps::Answer Gaps::Choose(const Repeats& repeats, std::int64_t nodes, Budget& budget) const {
+  Repeats repeats = repeats_;
+  for (std::size_t g = 0; g < extra.size(); ++g) repeats.price[g] += extra[g];
   const GapItems items(gaps_, size_, repeats, FullSteps(), room_);
   Answer answer;
   answer.kept.assign(gaps_.size(), 1);
   if (items.selection().items.empty()) return answer;
   if (items.listed() > kMostListed) {
-    answer.kept = ChooseGreedily(Prices(), &budget);
+    answer.kept = ChooseGreedily(extra, &budget);
     return answer;
   }
   Budget part(budget, 1.0);
   part.SetNodeLimit(std::min(nodes, part.node_limit()));
   const memories::Chosen chosen = memories::Choose(items.selection(), -1, {}, part);
   answer.bound = items.CostAt(chosen.bound);
-  answer.kept = chosen.choice ? items.KeptBy(*chosen.choice) : ChooseGreedily(Prices(), &budget);
+  answer.kept = chosen.choice ? items.KeptBy(*chosen.choice) : ChooseGreedily(extra, &budget);
   return answer;
 }
 
-std::vector<char> Gaps::ChooseGreedily(const std::vector<std::int64_t>& prices,
+// What gaps pay together they share by size here.
+std::vector<char> Gaps::ChooseGreedily(const std::vector<std::int64_t>& extra,
                                        const Budget* budget) const {
+  std::vector<std::int64_t> prices = repeats_.price;
+  for (std::size_t g = 0; g < extra.size(); ++g) prices[g] += extra[g];
+  for (const Repeat& repeat : repeats_.shared) {
+    Wide total = 0;
+    for (const std::size_t g : repeat.gaps) total += size_[g];
+    for (const std::size_t g : repeat.gaps) {
+      prices[g] += static_cast<std::int64_t>(Wide{repeat.price} * size_[g] / total);
+    }
+  }
   std::vector<std::size_t> order(gaps_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto worth = [&](std::size_t g) {

@@ -41,44 +41,39 @@ class Gaps {
     std::vector<char> kept;  // By gap.
     std::int64_t bound = 0;  // Proved: no choice costs less.
   };
-  // What each gap costs at least if it is dropped, whatever else is.
-  [[nodiscard]] std::vector<std::int64_t> Prices() const;
-  // The cheapest choice that fits by bytes. Gaps pay together for what one execution can serve.
-  // fits_at_all() must hold.
-  [[nodiscard]] Answer ChooseTogether(std::int64_t nodes, Budget& budget) const;
-  // The same at `prices` (by gap, at least 0), each on its own.
-  [[nodiscard]] Answer Choose(const std::vector<std::int64_t>& prices, std::int64_t nodes,
+  // The cheapest choice that fits by bytes, if each gap that is dropped pays `extra` (by gap, at least 0;
+  // empty: nothing) besides what it must. The bound is one on sequences only without. fits_at_all() must
+  // hold.
+  [[nodiscard]] Answer Choose(const std::vector<std::int64_t>& extra, std::int64_t nodes,
                               Budget& budget) const;
   // The same in no time and without a bound: what is dear for its bytes and steps stays.
   // Ends early, with the rest dropped, once the time of `budget` is up.
-  [[nodiscard]] std::vector<char> ChooseGreedily(const std::vector<std::int64_t>& prices,
+  [[nodiscard]] std::vector<char> ChooseGreedily(const std::vector<std::int64_t>& extra,
                                                  const Budget* budget = nullptr) const;
+  // What a gap that is dropped pays at least on its own.
+  [[nodiscard]] std::int64_t LeastOf(std::size_t gap) const { return repeats_.price[gap]; }
+  // Whether what `gap` must pay if it is dropped has a part in this operator.
+  [[nodiscard]] bool Covers(std::size_t gap, Op v) const;
 
  private:
   // The steps at which not everything fits.
   [[nodiscard]] std::vector<std::size_t> FullSteps() const;
-  void SetPrices(const Model& model, const std::vector<Op>& order);
-  // By gap: what each pays for making its version, and its part of what was `lost`; of what has
-  // no use any more only if it `pays`.
-  // `needed`: by storage, its gaps by version. `shares`: by operator, the bytes that share its cost.
-  [[nodiscard]] std::vector<std::int64_t> PricesWith(
-      const Model& model, const std::vector<std::vector<std::int64_t>>& needed,
-      const std::vector<std::vector<LostMaker>>& lost, const std::vector<char>& pays,
-      const std::vector<Wide>& shares) const;
+  // Those of the gaps that may have to be dropped.
+  [[nodiscard]] std::vector<std::size_t> LikelyGaps() const;
+  void FindNeeds(const Model& model, const std::vector<Op>& order);
+  void AddNeeds(const Model& model, const LostMakers& makers, std::size_t g,
+                const std::vector<std::uint32_t>& step_of);
+  [[nodiscard]] Repeats PricesByShares(const Model& model) const;
   [[nodiscard]] static std::vector<std::int64_t> PricesOf(const Model& model, Storage s,
                                                           const std::vector<std::int64_t>& counts,
                                                           const std::vector<Wide>& shares);
-  [[nodiscard]] std::vector<Need> NeedsOf(const Model& model, const std::vector<std::size_t>& full,
-                                          const std::vector<std::vector<LostMaker>>& lost,
-                                          const std::vector<std::uint32_t>& step_of) const;
-  // `repeats`: at least what each gap pays alone.
-  [[nodiscard]] Answer Choose(const Repeats& repeats, std::int64_t nodes, Budget& budget) const;
 
   std::size_t steps_;
   std::vector<Bytes> size_;  // By gap.
   std::vector<Gap> gaps_;
   std::vector<Bytes> room_;
-  Repeats repeats_;  // Of what can only be made again: none with a link.
+  std::vector<Need> needs_;  // By gap; none with a link.
+  Repeats repeats_;
 };
 
 }  // namespace berth::internal::recompute

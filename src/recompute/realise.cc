@@ -34,7 +34,7 @@ class Realiser {
     for (std::size_t g = 0; g < kept.size(); ++g) {
       if (kept[g] != 0) Take(gaps.all()[g].storage, gaps.all()[g].from + 1, gaps.all()[g].to);
     }
-    result_.paid.assign(kept.size(), 0);
+    result_.extra.assign(kept.size(), 0);
   }
 
   std::optional<Realised> Run() {
@@ -134,7 +134,7 @@ class Realiser {
         states_[model_.Returned(u)].copy = states_[model_.Returned(u)].version;
       }
     }
-    Pay(s, step, cost);
+    PayForBatch(s, step, cost);
     return true;
   }
 
@@ -152,9 +152,31 @@ class Realiser {
     states_[s].covered = step;
     return true;
   }
+  // A gap of its own is not charged with what it must pay anyway.
   void Pay(Storage s, std::size_t step, std::int64_t cost) {
     const std::size_t gap = GapAt(s, step);
-    if (gap != kNone) result_.paid[gap] = std::min(result_.paid[gap] + cost, kMostCost);
+    if (gap == kNone) return;
+    std::int64_t& extra = result_.extra[gap];
+    extra = std::min(extra + std::max<std::int64_t>(cost - gaps_.LeastOf(gap), 0), kMostCost);
+  }
+  // `cost`: of the whole batch. Without copies only what no gap must pay that it ends for good is charged.
+  void PayForBatch(Storage s, std::size_t step, std::int64_t cost) {
+    if (model_.linked) return Pay(s, step, cost);
+    const std::size_t gap = GapAt(s, step);
+    if (gap == kNone) return;
+    for (const Op u : batch_) {
+      if (gaps_.Covers(gap, u) || EndsGap(u, step)) cost -= model_.cost[u];
+    }
+    result_.extra[gap] = std::min(result_.extra[gap] + cost, kMostCost);
+  }
+  // Whether something that `u` makes stays until the end of the gap it is in.
+  [[nodiscard]] bool EndsGap(Op u, std::size_t step) {
+    const auto touches = model_.TouchesOf(u);
+    return std::any_of(touches.begin(), touches.end(), [&](const Touch& touch) {
+      const std::size_t gap = touch.finds == touch.leaves ? kNone : GapAt(touch.storage, step);
+      return gap != kNone && kept_[gap] == 0 && gaps_.Covers(gap, u) &&
+             states_[touch.storage].covered >= gaps_.all()[gap].to;
+    });
   }
   // `s` stays through `step`, as far as the choice at hand is taken.
   void Extend(Storage s, std::size_t step) {

@@ -15,9 +15,9 @@ namespace berth::internal::recompute {
 
 struct Realised {
   Sequence sequence;
-  // By gap: what it cost to make its storage again, the inputs that had left included; 0 if it was
-  // not made again.
-  std::vector<std::int64_t> paid;
+  // By gap: what it cost to make its storage again besides what a gap that is dropped must pay: the
+  // inputs that had left. 0 if it was not made again.
+  std::vector<std::int64_t> extra;
 };
 
 // Runs `order`; what a use needs and does not find is made again right before it. An input of what

@@ -508,36 +508,25 @@ class Planner {
       infeasible_ = infeasible_ || proves;
       return;
     }
-    const std::vector<std::int64_t> prices = gaps.Prices();
-    std::vector<std::int64_t> guesses;
-    for (const Gap& gap : gaps.all()) guesses.push_back(gap.guess);
-    std::vector<char> kept;
-    if (IsChosen(gaps)) {
-      Gaps::Answer chosen = gaps.ChooseTogether(proves ? kNodesOfChoice : kNodesOfGuide, *search_);
-      if (proves) Prove(chosen.bound);
-      kept = std::move(chosen.kept);
-    }
-    SearchGaps(order, gaps, prices, std::move(kept), capacity);
-    if (guesses != prices && !Ended()) SearchGaps(order, gaps, guesses, {}, capacity);
+    SearchGaps(order, gaps, proves, capacity);
   }
 
-  // Whether gaps are chosen exactly.
-  [[nodiscard]] bool IsChosen(const Gaps& gaps) const {
-    return options_.rules.selection && gaps.all().size() <= kMostChosen;
-  }
-
-  // Choices of gaps at prices of at least `least`. `first`: the first one, if it is known.
-  void SearchGaps(const std::vector<Op>& order, const Gaps& gaps,
-                  const std::vector<std::int64_t>& least, std::vector<char> first, Bytes capacity) {
+  // Choices of gaps, each at what the ones before have cost besides what they must. The first one
+  // `proves` what any choice costs.
+  void SearchGaps(const std::vector<Op>& order, const Gaps& gaps, bool proves, Bytes capacity) {
     Improver improver = MakeImprover(capacity, options_.seed, *search_);
-    std::vector<std::int64_t> prices = least;
+    std::vector<std::int64_t> extra(gaps.all().size(), 0);
     int stale = 0;
     for (int round = 0; round < kMostRounds && stale < kMostStale; ++round) {
       if (Ended() && round > 0) return;
-      std::vector<char> kept = std::exchange(first, {});
-      if (kept.empty()) {
-        kept = IsChosen(gaps) ? gaps.Choose(prices, kNodesOfGuide, *search_).kept
-                              : gaps.ChooseGreedily(prices, search_);
+      std::vector<char> kept;
+      if (options_.rules.selection && extra.size() <= kMostChosen) {
+        const bool first = proves && round == 0;
+        Gaps::Answer chosen = gaps.Choose(extra, first ? kNodesOfChoice : kNodesOfGuide, *search_);
+        if (first) Prove(chosen.bound);
+        kept = std::move(chosen.kept);
+      } else {
+        kept = gaps.ChooseGreedily(extra, search_);
       }
       std::optional<Realised> realised = Realise(searched(), order, gaps, kept, *search_);
       if (!realised) return;
@@ -550,16 +539,11 @@ class Planner {
       if (IsEnough() || !options_.rules.reprice) return;
       stale = best_cost() < before ? 0 : stale + 1;
       bool changed = false;
-      for (std::size_t g = 0; g < prices.size(); ++g) {
-        std::int64_t price = prices[g];
-        if (kept[g] == 0) {
-          price = std::max(least[g], realised->paid[g]);
-        } else {
-          price -= (price - least[g]) / 8;  // It may have become cheaper.
-          price = std::max(least[g], price);
-        }
-        changed = changed || price != prices[g];
-        prices[g] = price;
+      for (std::size_t g = 0; g < extra.size(); ++g) {
+        // What was kept may have become cheaper.
+        const std::int64_t now = kept[g] == 0 ? realised->extra[g] : extra[g] - extra[g] / 8;
+        changed = changed || now != extra[g];
+        extra[g] = now;
       }
       if (!changed) return;
     }

@@ -43,7 +43,7 @@ struct Gapped {
 room::Gap GapOf(room::Storage s, std::uint32_t from, std::uint32_t to) {
   room::Gap gap;
   gap.storage = s;
-  gap.from = gap.lost = from;
+  gap.from = from;
   gap.to = to;
   return gap;
 }
