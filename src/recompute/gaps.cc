@@ -15,6 +15,10 @@ namespace {
 // The relaxation lists every item in all of its sections.
 constexpr std::size_t kMostListed = 20'000'000;
 constexpr std::size_t kMostNeeds = 4'000'000;
+// Of the choice: states of sweeps.
+constexpr std::int64_t kNodes = 2'000'000;
+constexpr std::int64_t kNodesOfQuick = 2'000;
+constexpr std::size_t kWidthOfQuick = 64;
 
 // Whether one of these steps, which are sorted, lies in the gap.
 [[nodiscard]] bool IsWithin(const std::vector<std::size_t>& steps, const Gap& gap) {
@@ -212,7 +216,7 @@ bool Gaps::fits_at_all() const {
   return std::all_of(room_.begin(), room_.end(), [](Bytes room) { return room >= 0; });
 }
 
-Gaps::Answer Gaps::Choose(const std::vector<std::int64_t>& extra, std::int64_t nodes,
+Gaps::Answer Gaps::Choose(const std::vector<std::int64_t>& extra, bool quick,
                           Budget& budget) const {
   Repeats repeats = repeats_;
   for (std::size_t g = 0; g < extra.size(); ++g) repeats.price[g] += extra[g];
@@ -225,8 +229,10 @@ Gaps::Answer Gaps::Choose(const std::vector<std::int64_t>& extra, std::int64_t n
     return answer;
   }
   Budget part(budget, 1.0);
-  part.SetNodeLimit(std::min(nodes, part.node_limit()));
-  const memories::Chosen chosen = memories::Choose(items.selection(), -1, {}, part);
+  part.SetNodeLimit(std::min(quick ? kNodesOfQuick : kNodes, part.node_limit()));
+  memories::ChooseLimits limits;
+  if (quick) limits = {false, kWidthOfQuick};
+  const memories::Chosen chosen = memories::Choose(items.selection(), -1, limits, part);
   answer.bound = items.CostAt(chosen.bound);
   answer.kept = chosen.choice ? items.KeptBy(*chosen.choice) : ChooseGreedily(extra, &budget);
   return answer;

@@ -42,9 +42,9 @@ class Gaps {
     std::int64_t bound = 0;  // Proved: no choice costs less.
   };
   // The cheapest choice that fits by bytes, if each gap that is dropped pays `extra` (by gap, at least 0;
-  // empty: nothing) besides what it must. The bound is one on sequences only without. fits_at_all() must
-  // hold.
-  [[nodiscard]] Answer Choose(const std::vector<std::int64_t>& extra, std::int64_t nodes,
+  // empty: nothing) besides what it must. The bound is one on sequences only without. A `quick` choice
+  // may cost some per cent more, in a small part of the time. fits_at_all() must hold.
+  [[nodiscard]] Answer Choose(const std::vector<std::int64_t>& extra, bool quick,
                               Budget& budget) const;
   // The same in no time and without a bound: what is dear for its bytes and steps stays.
   // Ends early, with the rest dropped, once the time of `budget` is up.

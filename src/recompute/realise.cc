@@ -34,7 +34,6 @@ class Realiser {
     for (std::size_t g = 0; g < kept.size(); ++g) {
       if (kept[g] != 0) Take(gaps.all()[g].storage, gaps.all()[g].from + 1, gaps.all()[g].to);
     }
-    result_.extra.assign(kept.size(), 0);
   }
 
   std::optional<Realised> Run() {
@@ -152,12 +151,12 @@ class Realiser {
     states_[s].covered = step;
     return true;
   }
-  // A gap of its own is not charged with what it must pay anyway.
+  void Charge(std::size_t gap, std::size_t input, std::int64_t cost) {
+    if (cost > 0) result_.extra.push_back({gap, input, std::min(cost, kMostCost)});
+  }
   void Pay(Storage s, std::size_t step, std::int64_t cost) {
     const std::size_t gap = GapAt(s, step);
-    if (gap == kNone) return;
-    std::int64_t& extra = result_.extra[gap];
-    extra = std::min(extra + std::max<std::int64_t>(cost - gaps_.LeastOf(gap), 0), kMostCost);
+    if (gap != kNone) Charge(gap, gap, cost - gaps_.LeastOf(gap));
   }
   // `cost`: of the whole batch. Without copies only what no gap must pay that it ends for good is charged.
   void PayForBatch(Storage s, std::size_t step, std::int64_t cost) {
@@ -165,9 +164,19 @@ class Realiser {
     const std::size_t gap = GapAt(s, step);
     if (gap == kNone) return;
     for (const Op u : batch_) {
-      if (gaps_.Covers(gap, u) || EndsGap(u, step)) cost -= model_.cost[u];
+      if (!gaps_.Covers(gap, u) && !EndsGap(u, step)) {
+        Charge(gap, DroppedBy(u, step).value_or(gap), model_.cost[u]);
+      }
     }
-    result_.extra[gap] = std::min(result_.extra[gap] + cost, kMostCost);
+  }
+  // The gap of something that `u` makes.
+  [[nodiscard]] std::optional<std::size_t> DroppedBy(Op u, std::size_t step) {
+    for (const Touch& touch : model_.TouchesOf(u)) {
+      if (touch.finds == touch.leaves) continue;
+      const std::size_t gap = GapAt(touch.storage, step);
+      if (gap != kNone && kept_[gap] == 0 && gaps_.Covers(gap, u)) return gap;
+    }
+    return {};
   }
   // Whether something that `u` makes stays until the end of the gap it is in.
   [[nodiscard]] bool EndsGap(Op u, std::size_t step) {

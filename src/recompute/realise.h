@@ -15,9 +15,13 @@ namespace berth::internal::recompute {
 
 struct Realised {
   Sequence sequence;
-  // By gap: what it cost to make its storage again besides what a gap that is dropped must pay: the
-  // inputs that had left. 0 if it was not made again.
-  std::vector<std::int64_t> extra;
+  // What it cost to end a gap besides what a gap that is dropped must pay: the inputs that had left.
+  struct Extra {
+    std::size_t gap = 0;
+    std::size_t input = 0;  // The gap of that input; the same as `gap` if it has none.
+    std::int64_t cost = 0;  // More than 0.
+  };
+  std::vector<Extra> extra;
 };
 
 // Runs `order`; what a use needs and does not find is made again right before it. An input of what

@@ -48,12 +48,11 @@ namespace {
 
 constexpr std::int64_t kNoCost = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kDefaultWork = 3'000'000'000;
-constexpr std::int64_t kNodesOfChoice = 2'000'000;
-constexpr std::int64_t kNodesOfGuide = 200'000;
 // With more gaps the choice is greedy.
 constexpr std::size_t kMostChosen = 50'000;
-constexpr int kMostRounds = 12;
-constexpr int kMostStale = 4;
+constexpr int kMostRounds = 100;
+constexpr int kMostStale = 4;  // In a row without a better sequence; then at random.
+constexpr int kMostStaleAtRandom = 25;
 // Without a limit: trials without a better sequence, at least, and for each operator.
 constexpr std::int64_t kPatience = 20'000;
 constexpr std::int64_t kPatienceForEach = 500;
@@ -515,15 +514,16 @@ class Planner {
   // `proves` what any choice costs.
   void SearchGaps(const std::vector<Op>& order, const Gaps& gaps, bool proves, Bytes capacity) {
     Improver improver = MakeImprover(capacity, options_.seed, *search_);
+    Random random(options_.seed);
     std::vector<std::int64_t> extra(gaps.all().size(), 0);
     int stale = 0;
-    for (int round = 0; round < kMostRounds && stale < kMostStale; ++round) {
+    bool at_random = false;
+    for (int round = 0; round < kMostRounds && stale < kMostStaleAtRandom; ++round) {
       if (Ended() && round > 0) return;
       std::vector<char> kept;
       if (options_.rules.selection && extra.size() <= kMostChosen) {
-        const bool first = proves && round == 0;
-        Gaps::Answer chosen = gaps.Choose(extra, first ? kNodesOfChoice : kNodesOfGuide, *search_);
-        if (first) Prove(chosen.bound);
+        Gaps::Answer chosen = gaps.Choose(extra, /*quick=*/at_random, *search_);
+        if (proves && round == 0) Prove(chosen.bound);
         kept = std::move(chosen.kept);
       } else {
         kept = gaps.ChooseGreedily(extra, search_);
@@ -538,15 +538,34 @@ class Planner {
       }
       if (IsEnough() || !options_.rules.reprice) return;
       stale = best_cost() < before ? 0 : stale + 1;
-      bool changed = false;
-      for (std::size_t g = 0; g < extra.size(); ++g) {
-        // What was kept may have become cheaper.
-        const std::int64_t now = kept[g] == 0 ? realised->extra[g] : extra[g] - extra[g] / 8;
-        changed = changed || now != extra[g];
-        extra[g] = now;
+      if (!at_random && stale == kMostStale) {
+        at_random = true;
+        stale = 0;
       }
-      if (!changed) return;
+      if (!Reprice(kept, realised->extra, at_random ? &random : nullptr, extra)) return;
     }
+  }
+
+  // What a gap that was dropped has cost besides what it must is its price, or that of the input that had
+  // left, which could have stayed as well: with `random` of either, and half of it, so that prices remember
+  // earlier rounds; else of the gap itself. What was kept may have become cheaper. False if
+  // nothing changes.
+  static bool Reprice(const std::vector<char>& kept, const std::vector<Realised::Extra>& paid,
+                      Random* random, std::vector<std::int64_t>& extra) {
+    std::vector<std::int64_t> charged(extra.size(), 0);
+    for (const Realised::Extra& each : paid) {
+      std::int64_t& at = charged[random == nullptr || random->Chance(0.5) ? each.gap : each.input];
+      at = std::min(at + each.cost, kMostCost);
+    }
+    bool changed = false;
+    for (std::size_t g = 0; g < extra.size(); ++g) {
+      const std::int64_t now = kept[g] != 0        ? extra[g] - extra[g] / 8
+                               : random == nullptr ? charged[g]
+                                                   : (extra[g] + charged[g]) / 2;
+      changed = changed || now != extra[g];
+      extra[g] = now;
+    }
+    return changed;
   }
 
   void Conclude(PlanAnswer& answer) {
