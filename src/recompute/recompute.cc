@@ -2,9 +2,9 @@
 //
 // An order whose peak fits needs nothing. Otherwise, for each known order: the best choice of gaps at
 // the least that dropping can cost (gaps.h), which is a bound for that order; its sequence (realise.h),
-// repaired where it exceeds the capacity and pruned (improve.h); then choices at what dropping really
-// cost the last time, as long as that finds better sequences; and sequences that make room step by step
-// (evict.h). Small graphs are searched exactly (exact.h). The best sequences are then changed at random
+// repaired where it exceeds the capacity and pruned (improve.h); then choices at what dropping has really
+// cost, as long as that finds better sequences, and some at random; and sequences that make room step by
+// step (evict.h). Small graphs are searched exactly (exact.h). The best sequences are then changed at random
 // until the budget ends. Addresses come last; where they do not fit, executions are moved so that the
 // memory is full in fewer steps, and then the search runs again with less memory.
 //
@@ -50,6 +50,7 @@ constexpr std::int64_t kNoCost = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kDefaultWork = 3'000'000'000;
 // With more gaps the choice is greedy.
 constexpr std::size_t kMostChosen = 50'000;
+constexpr std::size_t kMostChosenAtRandom = 5'000;
 constexpr int kMostRounds = 100;
 constexpr int kMostStale = 4;  // In a row without a better sequence; then at random.
 constexpr int kMostStaleAtRandom = 25;
@@ -521,7 +522,8 @@ class Planner {
     for (int round = 0; round < kMostRounds && stale < kMostStaleAtRandom; ++round) {
       if (Ended() && round > 0) return;
       std::vector<char> kept;
-      if (options_.rules.selection && extra.size() <= kMostChosen) {
+      if (options_.rules.selection &&
+          extra.size() <= (at_random ? kMostChosenAtRandom : kMostChosen)) {
         Gaps::Answer chosen = gaps.Choose(extra, /*quick=*/at_random, *search_);
         if (proves && round == 0) Prove(chosen.bound);
         kept = std::move(chosen.kept);
