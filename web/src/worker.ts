@@ -72,9 +72,7 @@ class Desk {
 
   private makePlan({ options, enough, advise }: Task & { do: "plan" }, say: Say): void {
     const onProgress = ({ best, bound, seconds }: Progress) => {
-      // In several memories the parts of the search count different things.
-      if (options.memory?.length) say({ is: "progress", best: null, bound: 0, seconds });
-      else say({ is: "progress", best, bound, seconds });
+      say({ is: "progress", best, bound, seconds });
       return enough !== undefined && best !== null && best <= enough;
     };
     const plan = this.opened().plan(options, { onProgress });
