@@ -371,6 +371,34 @@ describe("a plan", () => {
     assert.deepEqual(await seen(), before);
     assert.equal(await page.evaluate(() => window.kept.isConnected), true);
   });
+  test("keeps the colour of every kind, and the picture in its place, whatever fits", async () => {
+    await shown(ALEXNET, { hash: "#time_limit=1" });
+    const { least, peak } = rangeOf(ALEXNET);
+    const seen = () =>
+      page.evaluate(() => ({
+        looks: [...document.querySelectorAll(".legend button")].map((entry) => [
+          entry.querySelector("bdi").textContent,
+          entry.querySelector(".swatch").getAttribute("style"),
+        ]),
+        top: document.querySelector(".plot canvas").getBoundingClientRect().top,
+      }));
+    await page.waitForTimeout(100);
+    await limit(`${peak}B`);
+    const before = await seen();
+    assert.ok(before.looks.length > 2);
+    for (const overflow of ["explain", "spill", "recompute"]) {
+      if (overflow !== "explain") await choose("If it does not fit", overflow);
+      for (const share of [0, 0.3, 0.6, 1]) {
+        await limit(`${Math.round(least + share * (peak - least))}B`);
+        const { looks, top } = await seen();
+        const known = new Map(looks);
+        for (const [name, look] of before.looks) {
+          if (known.has(name)) assert.equal(known.get(name), look, `${name}, ${overflow} ${share}`);
+        }
+        assert.equal(top, before.top, `${overflow} ${share}`);
+      }
+    }
+  });
   test("is a link with its settings, without the model", async () => {
     await shown(CELLS);
     await page.getByLabel("In place").check();

@@ -66,10 +66,15 @@ export class App {
   private base: { key: string; height: number; bound: number; written: number } | null = null;
   private readonly takeAway = h("span", { class: "take" });
   private readonly place = h("div", { class: "report-place" });
-  private readonly advice = h("section", { class: "try", "aria-label": "What would help" });
+  private readonly advice = h("section", {
+    class: "try",
+    "aria-label": "What would help",
+    hidden: true,
+  });
   private readonly curve = h("section", { class: "curve-box", hidden: true });
   private readonly extras = h("div", { class: "extras" });
   private readonly search = new SearchView(() => this.desk.stop());
+  private readonly answer = h("div", { class: "answer" }, this.search.root, this.advice);
   private swept: { key: string; result: Swept } | null = null;
   private resting = 0;
   private told = -Infinity;
@@ -87,6 +92,7 @@ export class App {
     private readonly examples: Example[],
   ) {
     onTheme(() => this.showCurve());
+    window.addEventListener("resize", () => (this.answer.style.minHeight = ""));
     document.addEventListener("dragover", (event) => {
       event.preventDefault();
       document.body.classList.add("dropping");
@@ -208,6 +214,7 @@ export class App {
     this.place.classList.toggle("one", !diff);
     this.advice.replaceChildren();
     this.advice.hidden = true;
+    this.answer.style.minHeight = "";
     delete this.takeAway.dataset["offers"];
     this.takeAway.replaceChildren();
     this.curve.hidden = true;
@@ -236,8 +243,7 @@ export class App {
         button("Open another file", () => this.start()),
         button("◐", toggleTheme, "Light or dark"),
       ),
-      ...(this.controls ? [this.controls.root, this.search.root] : []),
-      this.advice,
+      ...(this.controls ? [this.controls.root, this.answer] : []),
       this.place,
       this.curve,
       this.extras,
@@ -271,7 +277,7 @@ export class App {
       title,
     ]);
     this.takeAway.replaceChildren(
-      menu("Take away", [["", "Take away …"]], (what) => this.takenFrom(what), [
+      menu("Download", [["", "Download …"]], (what) => this.takenFrom(what), [
         ["To use elsewhere", files],
         ["As shown below", seen],
       ]),
@@ -339,8 +345,13 @@ export class App {
     const options = optionsOf(settings, this.kind);
     const several = settings.board.length > 0 && this.kind === "graph";
     const what = settings.memory === null && !several ? "Looking for the least memory" : "Planning";
-    // Of a search for the least cost, the values have the unit of the graph or the device.
-    const amount = options.recompute ? grouped : bytes;
+    // Of a search for the least cost, the values have the unit of the graph or the device; accesses to
+    // several memories take nanoseconds.
+    const amount = several
+      ? (value: number) => cost(value, "ns")
+      : options.recompute
+        ? grouped
+        : bytes;
     this.search.begin(what);
     const began = performance.now();
     try {
@@ -349,8 +360,7 @@ export class App {
         {
           progress: (best, bound, seconds) => {
             if (turn !== this.planning) return;
-            if (several) this.search.wait(what, seconds);
-            else this.search.progress(what, { seconds, best, bound }, amount);
+            this.search.progress(what, { seconds, best, bound }, amount);
           },
           planned: (planned) => {
             // One that was asked for a moment ago is shown, too, until the newest one is there.
@@ -470,6 +480,13 @@ export class App {
   }
   private showAdvice(title: string, useful: Advice[]): void {
     this.advice.hidden = useful.length === 0;
+    // The room that advice has taken stays, so that the picture does not move when it comes and goes.
+    if (useful.length) {
+      requestAnimationFrame(() => {
+        const { height } = this.answer.getBoundingClientRect();
+        this.answer.style.minHeight = `${height}px`;
+      });
+    }
     this.advice.replaceChildren(
       h("h2", {}, title),
       h(
@@ -506,7 +523,7 @@ export class App {
         return;
       }
       if (this.kind === "graph" || this.summary?.outcome === "infeasible") {
-        this.search.begin("Looking for what would help");
+        this.search.begin("Looking for what would help", true);
         const options = optionsOf(settings, this.kind);
         await this.desk.ask(
           {
@@ -545,7 +562,7 @@ export class App {
       ...optionsOf(next, "graph"),
       time_limit: SECONDS_PER_POINT,
     }));
-    this.search.begin("Looking for what would lower the cost");
+    this.search.begin("Looking for what would lower the cost", true);
     const reply = await this.desk.ask({ do: "compare", options }, {});
     if (turn !== this.planning || reply.is !== "compared") return;
     const lacking = now.unplaced > 0;
@@ -580,7 +597,7 @@ export class App {
       if (!several) delete rest.recompute;
       const options = { ...rest, time_limit: SECONDS_PER_POINT };
       if (!several && !["auto", "program"].includes(settings.order)) delete options.order;
-      this.search.begin(`Drawing the curve of ${several ? "the cost" : "traffic"}`);
+      this.search.begin(`Drawing the curve of ${several ? "the cost" : "traffic"}`, true);
       await this.desk.ask(
         { do: "sweep", options, points: POINTS, memory },
         {
@@ -735,6 +752,13 @@ function verdictOfSeveral({ several, run }: Planned): string {
   return `Fits. ${what}${waits}: ${worth}.`;
 }
 
+/** What the memory lacks, as far as that is known. */
+function lacking({ capacity, height, height_bound, least_memory, spills }: Summary): string {
+  if (spills && least_memory > capacity) return `, one operator alone needs ${bytes(least_memory)}`;
+  if (height_bound <= capacity) return "";
+  return `, ${height === height_bound ? "" : "at least "}${bytes(height_bound - capacity)} are missing`;
+}
+
 function verdictOfOne(s: Summary, least: number | null): string {
   if (s.unsized > 0 && s.outcome === "unknown") {
     return `${grouped(s.unsized)} tensors have no known size: at least ${bytes(s.height_bound)} are needed.`;
@@ -745,8 +769,11 @@ function verdictOfOne(s: Summary, least: number | null): string {
       : `Needs ${bytes(s.height)}; at least ${bytes(s.height_bound)} is proved.`;
   }
   const capacity = bytes(s.capacity);
-  if (s.outcome === "infeasible") return `Does not fit ${capacity}: proved.`;
-  if (s.outcome === "unknown") return `Not known whether it fits ${capacity}.`;
+  if (s.outcome === "infeasible") return `Does not fit ${capacity}: proved${lacking(s)}.`;
+  if (s.outcome === "unknown") {
+    const most = s.height > s.capacity ? `; ${bytes(s.height)} would do` : "";
+    return `Not known whether it fits ${capacity}${most}.`;
+  }
   if (!s.spills) {
     const other = least !== null && least < s.height ? `, and ${bytes(least)} would do` : "";
     return `Fits ${capacity}: this plan takes ${bytes(s.height)}${other}.`;
