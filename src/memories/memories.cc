@@ -751,7 +751,9 @@ Result<PlanAnswer> PlaceInMemories(const MemoryProblem& problem, const MemoriesO
   const auto begin = Budget::Clock::now();
   // Says what is wrong with the options, whether or not there will be anything to place.
   Budget none;
-  static_cast<void>(BERTH_TRY(Place(Problem(), options.place, none)));
+  PlaceOptions silent = options.place;
+  silent.progress = nullptr;
+  static_cast<void>(BERTH_TRY(Place(Problem(), silent, none)));
   if (options.width < 1 || options.width > (1 << 20)) {
     return Fail(ErrorCode::kInvalidOptions,
                 "width is " + std::to_string(options.width) + " but must be from 1 to 1048576");
