@@ -1,7 +1,7 @@
 // The planner in a worker: one task after the other, with results while searches go on.
 import { BerthError, type Progress } from "./abi";
 import { startEngine } from "./engine";
-import { dataOf } from "./page-data";
+import { dataOf, dataOfPlan } from "./page-data";
 import {
   type Input,
   type MemoriesSummary,
@@ -51,12 +51,14 @@ class Desk {
         opened: { kind: "diff", openDimensions: [], operators: 0, data },
       });
     }
-    const { bytes, name } = files[0]!;
+    const [file] = files as [File];
+    const { bytes, name } = file;
     if (kindOf(bytes) === "plan") {
-      throw new BerthError(
-        `${name}: a plan of Berth. Drop two plans together to compare them, or the model itself`,
-        "parse error",
-      );
+      const data = dataOfPlan(this.planner.diff(file, file).page, file);
+      return say({
+        is: "opened",
+        opened: { kind: "plan", openDimensions: [], operators: 0, data },
+      });
     }
     this.input = this.planner.open(bytes, name);
     say({

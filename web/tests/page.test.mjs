@@ -529,13 +529,28 @@ describe("other files", () => {
     assert.equal(await page.getByLabel("In place").count(), 0);
     assert.equal(await figure("height"), heightOf(DENSENET));
   });
-  test("one plan alone is explained", async () => {
-    const made = planner.plan(readFileSync(CELLS), {}, { name: "cells.onnx" });
-    const bytes = Buffer.from(made.json());
-    made.free();
-    await start();
-    await drop(page, { name: "plan.json", bytes });
-    await page.getByRole("alert").filter({ hasText: "Drop two plans together" }).waitFor();
+  test("one plan alone is shown as it is", async () => {
+    for (const [options, badge] of [
+      [{}, /Proved optimal/],
+      [{ budget: "1300KiB" }, /Fits with spills/],
+      [{ memory: ["sram=320KiB@960MB/s", "psram@40MB/s"], time_limit: 1 }, /Fits/],
+    ]) {
+      const made = planner.plan(readFileSync(CELLS), options, { name: "cells.onnx" });
+      const bytes = Buffer.from(made.json());
+      made.free();
+      const plan = JSON.parse(bytes);
+      await start();
+      await drop(page, { name: "plan.json", bytes });
+      await page.locator(".report-place .badge").filter({ hasText: badge }).waitFor();
+      assert.equal(await page.evaluate(() => window.berth.plans[0].n), plan.residencies.length);
+      if (!options.memory) assert.equal(await figure("height"), plan.height);
+      assert.equal(await page.locator(".controls").count(), 0);
+      for (const tab of await page.getByRole("tab").all()) await tab.click();
+      assert.match((await take(page, "seen:svg")).bytes.toString(), /^<svg/);
+      assert.deepEqual(await accessibility(page), []);
+      assert.deepEqual(view.faults, []);
+      await view.close();
+    }
   });
 });
 

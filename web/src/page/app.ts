@@ -204,14 +204,15 @@ export class App {
 
   /** Everything around the report. */
   private frame(): void {
-    const { kind, operators, openDimensions } = this.opened!;
+    const { kind, operators, openDimensions, data } = this.opened!;
     const diff = kind === "diff";
+    const planned = data !== null;
     const [file] = this.files;
     document.title = `${abridged(file!.name, 60)}: Berth`;
     this.report?.stop();
     this.report = null;
     this.place.replaceChildren();
-    this.place.classList.toggle("one", !diff);
+    this.place.classList.toggle("one", !planned);
     this.advice.replaceChildren();
     this.advice.hidden = true;
     this.answer.style.minHeight = "";
@@ -219,7 +220,7 @@ export class App {
     this.takeAway.replaceChildren();
     this.curve.hidden = true;
     this.curve.replaceChildren();
-    this.controls = diff
+    this.controls = planned
       ? null
       : new Controls(kind, settingsFrom(location.hash.slice(1)), () => this.changed());
     this.controls?.openDimensions(openDimensions);
@@ -253,7 +254,7 @@ export class App {
 
   /** One menu for all files: of the plan, and of the picture as it is shown. */
   private showTakeAway(): void {
-    const { kind } = this.opened!;
+    const { kind, data } = this.opened!;
     const offers = String(this.summary?.has_plan);
     if (this.takeAway.dataset["offers"] === offers) return;
     this.takeAway.dataset["offers"] = offers;
@@ -262,8 +263,13 @@ export class App {
       ...(kind === "graph" && !this.isJson() && this.summary?.has_plan
         ? ([["model", model]] as [string, string][])
         : []),
-      ["html", kind === "diff" ? "Comparison as a page" : "Report as a page"],
-      ...(kind === "diff"
+      ...(kind === "plan"
+        ? []
+        : ([["html", kind === "diff" ? "Comparison as a page" : "Report as a page"]] as [
+            string,
+            string,
+          ][])),
+      ...(data !== null
         ? []
         : ([
             ["json", "Plan as JSON"],
@@ -278,7 +284,7 @@ export class App {
     ]);
     this.takeAway.replaceChildren(
       menu("Download", [["", "Download …"]], (what) => this.takenFrom(what), [
-        ["To use elsewhere", files],
+        ...(files.length ? [["To use elsewhere", files] as [string, [string, string][]]] : []),
         ["As shown below", seen],
       ]),
     );
@@ -654,7 +660,7 @@ export class App {
   }
 
   private showExtras(): void {
-    if (this.kind === "diff") {
+    if (this.opened!.data !== null) {
       this.extras.replaceChildren();
       return;
     }

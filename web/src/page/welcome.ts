@@ -45,7 +45,7 @@ export function welcome(
     ["Graphs of operators", "JSON, PyTorch Inductor"],
     ["Tables of buffers", "CSV"],
     ["Memory snapshots", "of PyTorch"],
-    ["Two plans", "are compared"],
+    ["Plans of Berth", "JSON; two are compared"],
   ];
   return [
     h(
