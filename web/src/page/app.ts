@@ -1,6 +1,6 @@
 // The page: a file is dropped, its plan is shown as a report, and changes with the controls.
 import { Chart } from "../../../src/report/app/src/chart";
-import { type Data, parseExactly } from "../../../src/report/app/src/data";
+import { type Data, type Num, parseExactly } from "../../../src/report/app/src/data";
 import { h, named } from "../../../src/report/app/src/dom";
 import {
   abridged,
@@ -456,6 +456,7 @@ export class App {
   }
   private showReport(text: string): void {
     const data = parseExactly(text) as Data;
+    data.remedies = data.remedies.filter(({ needs }) => this.helps(needs));
     if (this.report) {
       this.report.setData(data);
     } else {
@@ -466,8 +467,16 @@ export class App {
     }
     this.showTakeAway();
   }
+  /** Whether a plan that needs this is lower than what is known to do without any change: a search within
+   * a memory ends with the first plan that fits. */
+  private helps(needs: Num | null): boolean {
+    const least = this.leastKnown();
+    const fits = this.summary && ["optimal", "feasible"].includes(this.summary.outcome);
+    return !fits || least === null || needs === null || Number(needs) < least;
+  }
   private showRemedies(remedies: Remedy[]): void {
     const useful = remedies
+      .filter(({ needs }) => this.helps(needs < 0 ? null : needs))
       .map((remedy) => ({ remedy, next: changed(this.settings(), remedy.change) }))
       .filter(({ next }) => next !== null)
       .slice(0, 5);
