@@ -10,6 +10,7 @@ import {
   accessibility,
   close,
   command,
+  data,
   drop,
   example,
   hasCommand,
@@ -272,6 +273,36 @@ describe("a plan", () => {
     assert.match(await status(page), /^Fits. The run takes /);
     await page.getByRole("tab", { name: "Copies and time" }).waitFor();
     await page.getByText("--prefetch --device examples/devices/cortex-m7.json").waitFor();
+  });
+  test("in several memories shows plan and bound while it searches, and can be stopped", async () => {
+    await shown(CELLS, { hash: "#time_limit=60" });
+    const before = await plans(page);
+    await list("Memories").selectOption("esp32");
+    const work = page.locator(".search-work");
+    await work.filter({ hasText: /best so far [\d.]+ m?s, at least [1-9]/ }).waitFor();
+    await page.locator(".approach .bound").first().waitFor();
+    const told = await work.textContent();
+    await page.getByRole("button", { name: "Stop, keep the best plan" }).click();
+    await planned(page, before);
+    assert.match(await status(page), /^Fits. Accesses take /);
+    // At least as good as what was told before the click.
+    const nanoseconds = /best so far ([\d.]+) (m?s)/.exec(told);
+    const best = Number(nanoseconds[1]) * (nanoseconds[2] === "s" ? 1e9 : 1e6);
+    const cost = page.locator("dt:text-is('Cost') + dd [data-value]");
+    assert.ok(Number(await cost.getAttribute("data-value")) <= 1.01 * best, told);
+  });
+  const mobilenet = data && join(data, "tflite/mobilenet_v1_0.25_128_quant.tflite");
+  const present = mobilenet && existsSync(mobilenet);
+  test("advises no change that is not needed", { skip: !present && "no data" }, async () => {
+    await shown(mobilenet);
+    const least = await figure("height");
+    await limit("256KiB");
+    assert.ok((await figure("height")) > least);
+    await page.waitForFunction(() => document.querySelector(".details")?.textContent);
+    await page.waitForTimeout(1000);
+    await page.waitForFunction(() => document.querySelector(".search-work").hidden);
+    const needs = await page.evaluate(() => window.berth.data.remedies.map((each) => each.needs));
+    for (const each of needs) assert.ok(each === null || each < least, `${each}`);
   });
   test("says what is wrong with a memory, and takes more of them", async () => {
     await shown(STEP);
