@@ -184,6 +184,7 @@ export class App {
       if (opened.data !== null) {
         this.search.end("");
         this.showReport(opened.data);
+        ++this.plans;
       } else {
         await this.plan();
       }
