@@ -51,6 +51,8 @@ export interface SweepPoint {
   traffic_bound: number;
   traffic_by_sum: number;
   seconds: number;
+  /** Where operators may run again: how often, and what that costs. */
+  again: Recomputed | null;
 }
 export interface Swept {
   least: number | null;

@@ -121,10 +121,11 @@ class Desk {
     const at = (budget: string) => {
       const plan = input.plan({ ...options, budget });
       const { summary } = plan;
+      const again = options.recompute ? plan.recomputed() : null;
       plan.free();
-      return summary;
+      return { summary, again };
     };
-    const first = at("MP");
+    const { summary: first, again } = at("MP");
     const swept: Swept = {
       least: first.least_memory,
       least_peak: first.least_peak,
@@ -136,8 +137,8 @@ class Desk {
     const [high, low] = [first.least_peak, first.least_memory];
     for (let k = 0; k < points; ++k) {
       const capacity = Math.round(high - ((high - low) * k) / Math.max(1, points - 1));
-      const s = k === 0 ? first : at(String(capacity));
-      swept.points.push(trafficPoint(capacity, s));
+      const found = k === 0 ? { summary: first, again } : at(String(capacity));
+      swept.points.push(trafficPoint(capacity, found.summary, found.again));
       say({ is: "swept", swept: { ...swept, final: k + 1 === points } });
       if (high <= low) break;
     }

@@ -213,6 +213,12 @@ describe("a plan", () => {
     const twice = order.find((name, i) => order.indexOf(name) < i);
     assert.ok((await status(page)).includes(`Runs again: ${twice}.`));
     assert.match(await status(page), /This costs .*proved the least/);
+    // What memory is worth, with this plan on the curve.
+    const curve = page.locator(".curve-box");
+    await curve.getByRole("heading", { name: "Cost of recomputation against memory" }).waitFor();
+    await curve.locator("circle").first().waitFor();
+    await page.waitForFunction(() => document.querySelector(".search-work").hidden);
+    assert.match(await curve.textContent(), /cost of running operators again, of one run/);
   });
   test("places tensors in several memories, at the cost that the planner finds", async () => {
     const choose = (name, value) => replan(page, () => list(name).selectOption(value));

@@ -16,7 +16,7 @@ import { PlanPage } from "../../../src/report/app/src/plan-page";
 import { onTheme, themeNow, toggleTheme } from "../../../src/report/app/src/theme";
 import type { File, Opened, Planned, SweepPoint, Swept, Taken } from "../messages";
 import { costPoint, trafficPoint } from "../points";
-import type { MemoriesSummary, Remedy, Summary } from "../planner";
+import type { MemoriesSummary, Recomputed, Remedy, Summary } from "../planner";
 import { Controls } from "./controls";
 import { sweepOf } from "./curve";
 import type { Desk } from "./desk";
@@ -60,6 +60,7 @@ export class App {
   private report: PlanPage | null = null;
   private summary: Summary | null = null;
   private several: MemoriesSummary | null = null;
+  private recomputed: Recomputed | null = null;
   private verdict = "";
   private tone: Tone = "";
   /** Of the plan with as little memory as possible, which the slider starts from. */
@@ -401,6 +402,7 @@ export class App {
     const { summary } = planned;
     this.summary = summary;
     this.several = planned.several;
+    this.recomputed = planned.recomputed;
     this.place.classList.remove("stale");
     if (settings.memory === null && summary.addressed && !planned.several) {
       this.base = {
@@ -607,13 +609,13 @@ export class App {
     const several = settings.board.length > 0;
     const memory = several ? this.sweptMemory() : null;
     if (memory !== null && memory < 0) return;
-    const key = this.baseKey();
+    const key = `${this.baseKey()} ${settings.overflow}`;
     if (this.swept?.key !== key || !this.swept.result.final) {
       const { capacity: _c, budget: _b, ...rest } = optionsOf(settings, "graph");
-      if (!several) delete rest.recompute;
       const options = { ...rest, time_limit: SECONDS_PER_POINT };
       if (!several && !["auto", "program"].includes(settings.order)) delete options.order;
-      this.search.begin(`Drawing the curve of ${several ? "the cost" : "traffic"}`, true);
+      const costs = several || rest.recompute;
+      this.search.begin(`Drawing the curve of ${costs ? "the cost" : "traffic"}`, true);
       await this.desk.ask(
         { do: "sweep", options, points: POINTS, memory },
         {
@@ -666,7 +668,9 @@ export class App {
       const capacity = at < 0 ? NaN : parseBytes(board[at]!.size);
       return Number.isFinite(capacity) ? costPoint(capacity, several) : null;
     }
-    return summary?.spills && memory !== null ? trafficPoint(memory, summary) : null;
+    return (summary?.spills || this.recomputed) && summary && memory !== null
+      ? trafficPoint(memory, summary, this.recomputed)
+      : null;
   }
 
   private showExtras(): void {
