@@ -310,6 +310,15 @@ describe("a plan", () => {
     const needs = await page.evaluate(() => window.berth.data.remedies.map((each) => each.needs));
     for (const each of needs) assert.ok(each === null || each < least, `${each}`);
   });
+  test("keeps its verdict when the curve is stopped", async () => {
+    await shown(CELLS, { hash: "#time_limit=1&overflow=recompute" });
+    await limit("1300KiB");
+    await page.locator(".search-work").filter({ hasText: "curve" }).waitFor({ timeout: 60000 });
+    const before = await status(page);
+    await page.getByRole("button", { name: "Stop", exact: true }).click();
+    await page.waitForFunction(() => document.querySelector(".search-work").hidden);
+    assert.equal((await status(page)).trim(), before.trim());
+  });
   test("says what is wrong with a memory, and takes more of them", async () => {
     await shown(STEP);
     await choose("Memories", "own");

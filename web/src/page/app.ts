@@ -562,9 +562,10 @@ export class App {
       }
       if (settings.overflow !== "explain" && this.kind === "graph") await this.sweep(turn);
     } catch (error) {
-      if (turn === this.planning && !(error instanceof Failure && error.status === "replaced")) {
-        this.search.end(messageOf(error), "bad");
-      }
+      if (turn !== this.planning) return;
+      const status = error instanceof Failure ? error.status : "";
+      if (status === "stopped") this.search.end(this.verdict, this.tone);
+      else if (status !== "replaced") this.search.end(messageOf(error), "bad");
     }
   }
   /** Of several memories: what would lower the cost, each tried. */

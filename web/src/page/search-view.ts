@@ -33,7 +33,7 @@ export class SearchView {
     this.stop = h(
       "button",
       { type: "button", class: "stop", onclick: stop, hidden: true },
-      "Stop, keep the best plan",
+      "Stop",
     ) as HTMLButtonElement;
     this.root = h(
       "div",
@@ -53,6 +53,7 @@ export class SearchView {
       this.text.hidden = !beside;
       this.work.hidden = false;
       this.work.textContent = `${what} …`;
+      this.stop.textContent = beside ? "Stop" : "Stop, keep the best plan";
       this.stop.hidden = false;
     }, 150);
   }
