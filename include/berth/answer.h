@@ -139,7 +139,8 @@ struct SearchReport {
 };
 
 // How far a running search is, in the bytes that it minimises: of Place() heights, of Schedule()
-// peaks, of PlanWithSpills() avoidable traffic.
+// peaks, of PlanWithSpills() avoidable traffic. In several memories these are costs, or with prefetch
+// the time of a run; nothing is told before everything that must be placed is.
 struct Progress {
   std::optional<Bytes> best;  // Of the best plan so far; none where none is known.
   Bytes bound = 0;            // Proved: no plan has less.

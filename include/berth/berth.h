@@ -227,7 +227,8 @@ typedef struct berth_option_info {
 BERTH_API size_t berth_option_count(void);
 BERTH_API berth_status berth_option_at(size_t index, berth_option_info* info, berth_error** error);
 
-/* How far a search is. Units are those of what it minimises: bytes of height, peak or traffic. */
+/* How far a search is. Units are those of what it minimises: bytes of height, peak or traffic; in
+   several memories that of costs, told once everything that must be placed is. */
 typedef struct berth_progress {
   int64_t best;  /* Of the best plan so far; -1: none yet. */
   int64_t bound; /* Proved: no plan has less. */

@@ -150,7 +150,8 @@ struct MemoryProblem {
 [[nodiscard]] MemoryPlan PlanOf(const MemoryProblem& problem, std::vector<Residency> residencies);
 
 struct MemoriesOptions {
-  PlaceOptions place;  // For the offsets of each memory; `minimize` and `progress` do not count.
+  // For the offsets of each memory. `minimize` does not count; `progress` is told of costs.
+  PlaceOptions place;
   // Rules that make the search faster and change no proved answer. Off for tests.
   bool covers = true;     // Cuts in the relaxation.
   bool dominance = true;  // Of two that could take each other's place, the better one has it.

@@ -88,11 +88,12 @@ class Planner {
   Planner(const MemoryProblem& problem, const MemoriesOptions& options, const Model& model,
           Budget& budget)
       : problem_(problem),
+        progress_(options.place.progress),
         options_(options),
         model_(model),
         budget_(budget),
         assigner_(problem, model) {
-    options_.place.progress = nullptr;
+    options_.place.progress = nullptr;  // Of searches for offsets, which are about bytes.
     options_.place.minimize = false;
     options_.place.minimize_if_infeasible = false;
     options_.place.algorithm = Algorithm::kAuto;
@@ -159,10 +160,13 @@ class Planner {
   [[nodiscard]] std::vector<std::size_t> UnitsIn(std::size_t memory,
                                                  const Assignment& assignment) const;
   void Offer(const Placed& plan);
+  void RaiseBound(Wide bound);
+  void Tell() const;
   [[nodiscard]] bool Known(std::size_t memory, const std::vector<std::size_t>& units,
                            const Assignment& assignment, Placed& plan) const;
 
   const MemoryProblem& problem_;
+  const std::function<void(const Progress&)> progress_;
   MemoriesOptions options_;
   const Model& model_;
   Budget& budget_;
@@ -185,6 +189,20 @@ void Planner::Offer(const Placed& plan) {
   if (best_ && score >= best_score_) return;
   best_ = plan;
   best_score_ = score;
+  Tell();
+}
+
+void Planner::RaiseBound(Wide bound) {
+  bound_ = std::max(bound_, assigner_.left() ? std::min(bound, *assigner_.left()) : bound);
+  Tell();
+}
+
+// Costs, once everything that must be placed is.
+void Planner::Tell() const {
+  if (!progress_) return;
+  const PlanCost best = assigner_.CostOfScore(best_score_);
+  const PlanCost bound = assigner_.CostOfScore(std::min(bound_, best_score_));
+  if (best.unplaced == 0) progress_({best.cost, bound.cost, budget_.nodes_spent()});
 }
 
 // In several orders: profit for each byte and step, profit for the root of the bytes, as XLA has it,
@@ -612,7 +630,7 @@ Chosen Planner::ChooseFor(std::int64_t effort, std::size_t width) {
 bool Planner::Round(std::int64_t effort, std::size_t width) {
   const Chosen chosen = ChooseFor(effort, width);
   const Wide bound = assigner_.ScoreOfBound(chosen.bound);
-  bound_ = std::max(bound_, assigner_.left() ? std::min(bound, *assigner_.left()) : bound);
+  RaiseBound(bound);
   stopped_ = chosen.stopped;
   if (bound_ >= best_score_) return false;
   if (!chosen.choice && !chosen.stopped) {
@@ -655,8 +673,7 @@ void Planner::SearchWithoutSmall() {
       part.SetNodeLimit(std::min(kLargeEffort, part.node_limit() / kPartOfNodes));
       const std::int64_t floor = assigner_.ProfitOf(best_score_);
       const Chosen chosen = Choose(large, std::max<std::int64_t>(floor, -1), limits, part);
-      const Wide bound = assigner_.ScoreOfBound(chosen.bound);
-      bound_ = std::max(bound_, assigner_.left() ? std::min(bound, *assigner_.left()) : bound);
+      RaiseBound(assigner_.ScoreOfBound(chosen.bound));
       if (!chosen.choice || bound_ >= best_score_) break;
       const Wide before = best_score_;
       Try(assigner_.WithAside(assigner_.FromChoice(*chosen.choice)), bound_, false);
@@ -734,7 +751,9 @@ Result<PlanAnswer> PlaceInMemories(const MemoryProblem& problem, const MemoriesO
   const auto begin = Budget::Clock::now();
   // Says what is wrong with the options, whether or not there will be anything to place.
   Budget none;
-  static_cast<void>(BERTH_TRY(Place(Problem(), options.place, none)));
+  PlaceOptions silent = options.place;
+  silent.progress = nullptr;
+  static_cast<void>(BERTH_TRY(Place(Problem(), silent, none)));
   if (options.width < 1 || options.width > (1 << 20)) {
     return Fail(ErrorCode::kInvalidOptions,
                 "width is " + std::to_string(options.width) + " but must be from 1 to 1048576");

@@ -56,25 +56,24 @@ class Planner {
     answer.fixed_order =
         options_.order || options_.schedule.algorithm == ScheduleAlgorithm::kProgram;
     if (answer.fixed_order) {
-      BERTH_TRY(Look(first, 1.0, std::nullopt));
-      answer.cost_bound = tried_.front().placed.cost_bound;
+      BERTH_TRY(LookAtOne(first));
     } else if (AllOrdersAreAlike(graph_, counting_, options_.memories, first, budget_)) {
-      BERTH_TRY(Look(first, 1.0, std::nullopt));
-      answer.cost_bound = tried_.front().placed.cost_bound;
+      BERTH_TRY(LookAtOne(first));
     } else {
       BERTH_TRY(LookAtOrders(first));
       {
         Budget part(budget_, kShareOfBound);
-        answer.cost_bound =
+        bound_ =
             MemoryBound(graph_, counting_, options_.memories, Best().order, Cost(Best()), part);
       }
-      if (Cost(Best()) > answer.cost_bound) BERTH_TRY(ImproveOrders());
-      if (Cost(Best()) > answer.cost_bound) {
+      Tell(Cost(Best()));
+      if (Cost(Best()) > bound_) BERTH_TRY(ImproveOrders());
+      if (Cost(Best()) > bound_) {
         Budget part(budget_, kShareOfCases);
-        answer.cost_bound = MemoryBoundByCases(graph_, counting_, options_.memories, Best().order,
-                                               answer.cost_bound, Cost(Best()), part);
+        bound_ = MemoryBoundByCases(graph_, counting_, options_.memories, Best().order, bound_,
+                                    Cost(Best()), part);
       }
-      if (Cost(Best()) > answer.cost_bound) BERTH_TRY(LookAgain());
+      if (Cost(Best()) > bound_) BERTH_TRY(LookAgain());
     }
     Complete(answer);
     return answer;
@@ -84,6 +83,7 @@ class Planner {
   // By Schedule(), or as given; without a plan in the memories.
   Result<PlanAnswer> FirstOrder() {
     ScheduleOptions schedule = options_.schedule;
+    schedule.progress = nullptr;  // Of peaks, not of costs.
     if (options_.order) schedule.algorithm = ScheduleAlgorithm::kProgram;
     Budget part(budget_, kShareOfOrder);
     PlanAnswer answer = BERTH_TRY(schedule::ScheduleValid(graph_, schedule, part));
@@ -103,11 +103,30 @@ class Planner {
                              [](const InOrder& a, const InOrder& b) { return Cost(a) < Cost(b); });
   }
 
+  void Tell(const PlanCost& best) const {
+    TellCosts(options_.place.progress, best, bound_, nodes_);
+  }
+
+  // The only order.
+  Result<void> LookAtOne(const Order& order) {
+    only_ = true;
+    BERTH_TRY(Look(order, 1.0, std::nullopt));
+    bound_ = tried_.front().placed.cost_bound;
+    return {};
+  }
+
   // Chooses memories and offsets for the tensors in `order`.
   Result<void> Look(const Order& order, double share, std::optional<std::int64_t> nodes) {
     const TensorTable table = TableOf(graph_, order, counting_, options_.memories);
     MemoriesOptions options;
     options.place = options_.place;
+    if (options.place.progress) {
+      const PlanCost before = tried_.empty() ? PlanCost{1, 0, 0} : Cost(Best());
+      options.place.progress = [this, before](const Progress& of_order) {
+        if (only_) bound_.cost = of_order.bound;
+        Tell(std::min(before, PlanCost{0, of_order.best.value_or(kMaxCost), 0}));
+      };
+    }
     Budget part(budget_, share);
     if (nodes && !part.has_time_limit()) part.SetNodeLimit(std::min(*nodes, part.node_limit()));
     InOrder& each = tried_.emplace_back();
@@ -226,8 +245,7 @@ class Planner {
     plan.cost.moved = 0;
     answer.placing = best.placed.placing;
     answer.nodes += nodes_;
-    const PlanCost bound = answer.cost_bound;
-    Conclude(graph_, options_, std::move(plan), bound, budget_, answer);
+    Conclude(graph_, options_, std::move(plan), bound_, budget_, answer);
   }
 
   const Graph& graph_;
@@ -235,10 +253,18 @@ class Planner {
   const Counting& counting_;
   Budget& budget_;
   std::vector<InOrder> tried_;
+  PlanCost bound_;     // Of all orders.
+  bool only_ = false;  // There is one order: what is proved of it is proved of all.
   std::int64_t nodes_ = 0;
 };
 
 }  // namespace
+
+void TellCosts(const std::function<void(const Progress&)>& progress, const PlanCost& best,
+               const PlanCost& bound, std::int64_t nodes) {
+  if (!progress || best.unplaced > 0) return;
+  progress({best.cost, bound.unplaced > 0 ? 0 : bound.cost, nodes});
+}
 
 void Conclude(const Graph& graph, const PlanOptions& options, MemoryPlan plan,
               const PlanCost& bound, const Budget& budget, PlanAnswer& answer) {

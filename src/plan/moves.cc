@@ -185,9 +185,14 @@ class Planner {
   Result<void> TryStays(const Order& order, const MoveModel& model, const std::vector<Stay>& stays,
                         Budget& budget) {
     auto plan = BERTH_TRY(PlaceStays(graph_, options_, order, model, stays, {}, budget, nodes_));
-    if (plan && plan->cost < best_.cost) best_ = std::move(*plan);
+    if (plan && plan->cost < best_.cost) {
+      best_ = std::move(*plan);
+      Tell();
+    }
     return {};
   }
+
+  void Tell() const { TellCosts(options_.place.progress, best_.cost, bound_, nodes_); }
 
   void Raise(std::int64_t cost) {
     if (best_.cost.unplaced == 0) {
@@ -197,6 +202,7 @@ class Planner {
     } else {
       bound_.cost = std::max(bound_.cost, cost);
     }
+    Tell();
   }
 
   void BoundAllOrders() {
@@ -229,6 +235,12 @@ class Planner {
 Result<PlanAnswer> PlanWithMoves(const Graph& graph, const PlanOptions& options, Budget& budget) {
   PlanOptions still = options;
   still.memories.may_move = false;
+  if (options.place.progress) {
+    // What is proved of plans without copies is not proved of all.
+    still.place.progress = [&](const Progress& without) {
+      options.place.progress({without.best, 0, without.nodes});
+    };
+  }
   PlanAnswer answer;
   {
     Budget part(budget, kShareWithoutMoves);

@@ -125,6 +125,7 @@ class Planner {
     bound_.unplaced = answer.cost_bound.unplaced;
     if (best_.cost.unplaced == 0) {
       bound_.cost = OfAnything();
+      Tell();
       WidenCopies(graph_, counting_, memories_, best_, budget_);
       std::int64_t least = kMaxCost;  // Of all orders.
       const std::vector<Order> orders = Orders(answer.fixed_order);
@@ -150,6 +151,7 @@ class Planner {
     PlanOptions without = options_;
     without.memories.prefetch = without.memories.may_move = false;
     without.memories.copy_latency = 0;
+    without.place.progress = nullptr;  // Of costs, not of the time of a run.
     PlanAnswer answer;
     {
       Budget part(budget_, kShareWithoutMoves);
@@ -225,6 +227,7 @@ class Planner {
       if (!plan) continue;
       if (Upper() > *found.time) WidenCopies(graph_, counting_, memories_, *plan, budget);
       if (plan->cost < best_.cost) best_ = std::move(*plan);
+      Tell();
       if (Upper() < before && Upper() <= *found.time) break;
     }
     return found.bound;
@@ -245,7 +248,12 @@ class Planner {
     return sum;
   }
 
-  void Raise(std::int64_t time) { bound_.cost = std::max(bound_.cost, std::min(time, Upper())); }
+  void Tell() const { TellCosts(options_.place.progress, best_.cost, bound_, nodes_); }
+
+  void Raise(std::int64_t time) {
+    bound_.cost = std::max(bound_.cost, std::min(time, Upper()));
+    Tell();
+  }
 
   void BoundAllOrders() {
     const auto chain = FindChain(graph_, counting_, memories_, best_.order, budget_);

@@ -45,6 +45,7 @@ class Placer {
     const MemoryProblem problem = ProblemOfStays(plan);
     MemoriesOptions options;
     options.place = options_.place;
+    options.place.progress = nullptr;  // Its costs are of one order, with other candidates.
     Budget part(budget, kShareOfPlacing);
     if (!part.has_time_limit()) part.SetNodeLimit(std::min(kNodesOfPlacing, part.node_limit()));
     const PlanAnswer placed = BERTH_TRY(PlaceInMemories(problem, options, part));

@@ -164,6 +164,44 @@ GraphMemories TwoMemories() {
 // All is fast but x, which is written (8) and read (8) in the fast memory, copied (8 + 80) and read
 // once more in the slow one (80), instead of 80 + 80 + 80. Copying it back would cost another 80 + 8,
 // and then 8: more than 80.
+// What is told of a search: plans that exist, and bounds that hold for all that was asked.
+TEST(PlanWithMovesTest, ProgressTellsCosts) {
+  int told = 0;
+  int last = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    for (const bool prefetch : {false, true}) {
+      auto made = RandomMovingCase(seed, prefetch);
+      if (!made) continue;
+      auto& [graph, options] = *made;
+      if (seed % 3 == 0) options.memories.may_move = options.memories.prefetch = false;
+      SCOPED_TRACE(std::to_string(seed) + (prefetch ? ", prefetch" : ""));
+      std::vector<Progress> seen;
+      options.place.progress = [&](const Progress& progress) { seen.push_back(progress); };
+      options.schedule.progress = options.place.progress;
+      Budget budget;
+      const auto answer = Plan(graph, options, budget);
+      ASSERT_TRUE(answer.has_value()) << answer.error().message;
+      const PlanCost& cost = answer->best->cost;
+      if (cost.unplaced > 0) {
+        EXPECT_TRUE(seen.empty());
+        continue;
+      }
+      for (std::size_t i = 0; i < seen.size(); ++i) {
+        ASSERT_TRUE(seen[i].best.has_value());
+        EXPECT_GE(*seen[i].best, cost.cost);
+        EXPECT_LE(seen[i].bound, cost.cost);
+        if (i > 0) {
+          EXPECT_LE(*seen[i].best, *seen[i - 1].best);
+        }
+      }
+      ++told;
+      last += !seen.empty() && *seen.back().best == cost.cost ? 1 : 0;
+    }
+  }
+  EXPECT_GT(told, 40);
+  EXPECT_GT(last, told * 9 / 10);
+}
+
 TEST(PlanWithMovesTest, ALongSkipLeavesTheFastMemory) {
   const Graph graph = LongSkip();
   PlanOptions options;

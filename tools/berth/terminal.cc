@@ -12,6 +12,7 @@
 #include <set>
 
 #include "berth/io.h"
+#include "src/base/text.h"
 
 namespace berth::cli {
 namespace {
@@ -323,9 +324,10 @@ ProgressLine::ProgressLine() {
 
 ProgressLine::~ProgressLine() { Stop(); }
 
-void ProgressLine::Update(const Progress& progress) {
+void ProgressLine::Update(const Progress& progress, bool costs) {
   const std::lock_guard lock(mutex_);
   progress_ = progress;
+  costs_ = costs;
 }
 
 void ProgressLine::Stop() {
@@ -355,9 +357,12 @@ void ProgressLine::Run() {
 
 std::string ProgressLine::Line() const {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
+  const auto amount = [this](std::int64_t value) {
+    return costs_ ? internal::Grouped(value) : FormatBytes(value);
+  };
   std::string line = "  best ";
-  line += progress_.best ? FormatBytes(*progress_.best) : "none yet";
-  line += "   bound " + FormatBytes(progress_.bound);
+  line += progress_.best ? amount(*progress_.best) : "none yet";
+  line += "   bound " + amount(progress_.bound);
   if (progress_.best) {
     line += "   gap " + FormatPercentUp(Gap(*progress_.best, progress_.bound));
   }

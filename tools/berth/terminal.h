@@ -112,7 +112,8 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  void Update(const Progress& progress);
+  // In bytes, unless they are costs.
+  void Update(const Progress& progress, bool costs = false);
   // Ends the line. Nothing is drawn from then on.
   void Stop();
 
@@ -124,6 +125,7 @@ class ProgressLine {
   std::mutex mutex_;
   std::condition_variable wake_;
   Progress progress_;
+  bool costs_ = false;
   bool stop_ = false;
   std::thread thread_;  // Last: it uses all of the above.
 };

@@ -91,7 +91,10 @@ Result<PlanAnswer> WatchedSearch::Schedule(const Graph& graph, ScheduleOptions o
 Result<PlanAnswer> WatchedSearch::Plan(const Graph& graph, PlanOptions options) {
   options.schedule.most_bytes = StatesWithin(memory_limit_, options.schedule.most_bytes);
   options.schedule.progress = options_.progress;
-  options.place.progress = options_.progress;
+  const bool costs = !options.memories.memories.empty() && !options.spill;
+  options.place.progress = [this, costs](const Progress& progress) {
+    progress_.Update(progress, costs);
+  };
   auto plan = berth::Plan(graph, options, budget_);
   progress_.Stop();
   return plan;

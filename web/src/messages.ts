@@ -22,10 +22,10 @@ export type Task =
   | { do: "compare"; options: Options[] };
 
 export interface Opened {
-  kind: "graph" | "table" | "snapshot" | "diff";
+  kind: "graph" | "table" | "snapshot" | "plan" | "diff";
   openDimensions: string[];
   operators: number;
-  /** The data of the page that compares two plans. */
+  /** Of the page of a plan's file, or of two that are compared: nothing is planned. */
   data: string | null;
 }
 export interface Planned {
@@ -51,6 +51,8 @@ export interface SweepPoint {
   traffic_bound: number;
   traffic_by_sum: number;
   seconds: number;
+  /** Where operators may run again: how often, and what that costs. */
+  again: Recomputed | null;
 }
 export interface Swept {
   least: number | null;

@@ -1,7 +1,7 @@
 // The planner in a worker: one task after the other, with results while searches go on.
 import { BerthError, type Progress } from "./abi";
 import { startEngine } from "./engine";
-import { dataOf } from "./page-data";
+import { dataOf, dataOfPlan } from "./page-data";
 import {
   type Input,
   type MemoriesSummary,
@@ -51,12 +51,14 @@ class Desk {
         opened: { kind: "diff", openDimensions: [], operators: 0, data },
       });
     }
-    const { bytes, name } = files[0]!;
+    const [file] = files as [File];
+    const { bytes, name } = file;
     if (kindOf(bytes) === "plan") {
-      throw new BerthError(
-        `${name}: a plan of Berth. Drop two plans together to compare them, or the model itself`,
-        "parse error",
-      );
+      const data = dataOfPlan(this.planner.diff(file, file).page, file);
+      return say({
+        is: "opened",
+        opened: { kind: "plan", openDimensions: [], operators: 0, data },
+      });
     }
     this.input = this.planner.open(bytes, name);
     say({
@@ -72,9 +74,7 @@ class Desk {
 
   private makePlan({ options, enough, advise }: Task & { do: "plan" }, say: Say): void {
     const onProgress = ({ best, bound, seconds }: Progress) => {
-      // In several memories the parts of the search count different things.
-      if (options.memory?.length) say({ is: "progress", best: null, bound: 0, seconds });
-      else say({ is: "progress", best, bound, seconds });
+      say({ is: "progress", best, bound, seconds });
       return enough !== undefined && best !== null && best <= enough;
     };
     const plan = this.opened().plan(options, { onProgress });
@@ -121,10 +121,11 @@ class Desk {
     const at = (budget: string) => {
       const plan = input.plan({ ...options, budget });
       const { summary } = plan;
+      const again = options.recompute ? plan.recomputed() : null;
       plan.free();
-      return summary;
+      return { summary, again };
     };
-    const first = at("MP");
+    const { summary: first, again } = at("MP");
     const swept: Swept = {
       least: first.least_memory,
       least_peak: first.least_peak,
@@ -136,8 +137,8 @@ class Desk {
     const [high, low] = [first.least_peak, first.least_memory];
     for (let k = 0; k < points; ++k) {
       const capacity = Math.round(high - ((high - low) * k) / Math.max(1, points - 1));
-      const s = k === 0 ? first : at(String(capacity));
-      swept.points.push(trafficPoint(capacity, s));
+      const found = k === 0 ? { summary: first, again } : at(String(capacity));
+      swept.points.push(trafficPoint(capacity, found.summary, found.again));
       say({ is: "swept", swept: { ...swept, final: k + 1 === points } });
       if (high <= low) break;
     }

@@ -10,6 +10,7 @@ import {
   accessibility,
   close,
   command,
+  data,
   drop,
   example,
   hasCommand,
@@ -212,6 +213,12 @@ describe("a plan", () => {
     const twice = order.find((name, i) => order.indexOf(name) < i);
     assert.ok((await status(page)).includes(`Runs again: ${twice}.`));
     assert.match(await status(page), /This costs .*proved the least/);
+    // What memory is worth, with this plan on the curve.
+    const curve = page.locator(".curve-box");
+    await curve.getByRole("heading", { name: "Cost of recomputation against memory" }).waitFor();
+    await curve.locator("circle").first().waitFor();
+    await page.waitForFunction(() => document.querySelector(".search-work").hidden);
+    assert.match(await curve.textContent(), /cost of running operators again, of one run/);
   });
   test("places tensors in several memories, at the cost that the planner finds", async () => {
     const choose = (name, value) => replan(page, () => list(name).selectOption(value));
@@ -272,6 +279,45 @@ describe("a plan", () => {
     assert.match(await status(page), /^Fits. The run takes /);
     await page.getByRole("tab", { name: "Copies and time" }).waitFor();
     await page.getByText("--prefetch --device examples/devices/cortex-m7.json").waitFor();
+  });
+  test("in several memories shows plan and bound while it searches, and can be stopped", async () => {
+    await shown(CELLS, { hash: "#time_limit=60" });
+    const before = await plans(page);
+    await list("Memories").selectOption("esp32");
+    const work = page.locator(".search-work");
+    await work.filter({ hasText: /best so far [\d.]+ m?s, at least [1-9]/ }).waitFor();
+    await page.locator(".approach .bound").first().waitFor();
+    const told = await work.textContent();
+    await page.getByRole("button", { name: "Stop, keep the best plan" }).click();
+    await planned(page, before);
+    assert.match(await status(page), /^Fits. Accesses take /);
+    // At least as good as what was told before the click.
+    const nanoseconds = /best so far ([\d.]+) (m?s)/.exec(told);
+    const best = Number(nanoseconds[1]) * (nanoseconds[2] === "s" ? 1e9 : 1e6);
+    const cost = page.locator("dt:text-is('Cost') + dd [data-value]");
+    assert.ok(Number(await cost.getAttribute("data-value")) <= 1.01 * best, told);
+  });
+  const mobilenet = data && join(data, "tflite/mobilenet_v1_0.25_128_quant.tflite");
+  const present = mobilenet && existsSync(mobilenet);
+  test("advises no change that is not needed", { skip: !present && "no data" }, async () => {
+    await shown(mobilenet);
+    const least = await figure("height");
+    await limit("256KiB");
+    assert.ok((await figure("height")) > least);
+    await page.waitForFunction(() => document.querySelector(".details")?.textContent);
+    await page.waitForTimeout(1000);
+    await page.waitForFunction(() => document.querySelector(".search-work").hidden);
+    const needs = await page.evaluate(() => window.berth.data.remedies.map((each) => each.needs));
+    for (const each of needs) assert.ok(each === null || each < least, `${each}`);
+  });
+  test("keeps its verdict when the curve is stopped", async () => {
+    await shown(CELLS, { hash: "#time_limit=1&overflow=recompute" });
+    await limit("1300KiB");
+    await page.locator(".search-work").filter({ hasText: "curve" }).waitFor({ timeout: 60000 });
+    const before = await status(page);
+    await page.getByRole("button", { name: "Stop", exact: true }).click();
+    await page.waitForFunction(() => document.querySelector(".search-work").hidden);
+    assert.equal((await status(page)).trim(), before.trim());
   });
   test("says what is wrong with a memory, and takes more of them", async () => {
     await shown(STEP);
@@ -370,6 +416,34 @@ describe("a plan", () => {
     );
     assert.deepEqual(await seen(), before);
     assert.equal(await page.evaluate(() => window.kept.isConnected), true);
+  });
+  test("keeps the colour of every kind, and the picture in its place, whatever fits", async () => {
+    await shown(ALEXNET, { hash: "#time_limit=1" });
+    const { least, peak } = rangeOf(ALEXNET);
+    const seen = () =>
+      page.evaluate(() => ({
+        looks: [...document.querySelectorAll(".legend button")].map((entry) => [
+          entry.querySelector("bdi").textContent,
+          entry.querySelector(".swatch").getAttribute("style"),
+        ]),
+        top: document.querySelector(".plot canvas").getBoundingClientRect().top,
+      }));
+    await page.waitForTimeout(100);
+    await limit(`${peak}B`);
+    const before = await seen();
+    assert.ok(before.looks.length > 2);
+    for (const overflow of ["explain", "spill", "recompute"]) {
+      if (overflow !== "explain") await choose("If it does not fit", overflow);
+      for (const share of [0, 0.3, 0.6, 1]) {
+        await limit(`${Math.round(least + share * (peak - least))}B`);
+        const { looks, top } = await seen();
+        const known = new Map(looks);
+        for (const [name, look] of before.looks) {
+          if (known.has(name)) assert.equal(known.get(name), look, `${name}, ${overflow} ${share}`);
+        }
+        assert.equal(top, before.top, `${overflow} ${share}`);
+      }
+    }
   });
   test("is a link with its settings, without the model", async () => {
     await shown(CELLS);
@@ -501,13 +575,28 @@ describe("other files", () => {
     assert.equal(await page.getByLabel("In place").count(), 0);
     assert.equal(await figure("height"), heightOf(DENSENET));
   });
-  test("one plan alone is explained", async () => {
-    const made = planner.plan(readFileSync(CELLS), {}, { name: "cells.onnx" });
-    const bytes = Buffer.from(made.json());
-    made.free();
-    await start();
-    await drop(page, { name: "plan.json", bytes });
-    await page.getByRole("alert").filter({ hasText: "Drop two plans together" }).waitFor();
+  test("one plan alone is shown as it is", async () => {
+    for (const [options, badge] of [
+      [{}, /Proved optimal/],
+      [{ budget: "1300KiB" }, /Fits with spills/],
+      [{ memory: ["sram=320KiB@960MB/s", "psram@40MB/s"], time_limit: 1 }, /Fits/],
+    ]) {
+      const made = planner.plan(readFileSync(CELLS), options, { name: "cells.onnx" });
+      const bytes = Buffer.from(made.json());
+      made.free();
+      const plan = JSON.parse(bytes);
+      await start();
+      await drop(page, { name: "plan.json", bytes });
+      await page.locator(".report-place .badge").filter({ hasText: badge }).waitFor();
+      assert.equal(await page.evaluate(() => window.berth.plans[0].n), plan.residencies.length);
+      if (!options.memory) assert.equal(await figure("height"), plan.height);
+      assert.equal(await page.locator(".controls").count(), 0);
+      for (const tab of await page.getByRole("tab").all()) await tab.click();
+      assert.match((await take(page, "seen:svg")).bytes.toString(), /^<svg/);
+      assert.deepEqual(await accessibility(page), []);
+      assert.deepEqual(view.faults, []);
+      await view.close();
+    }
   });
 });
 

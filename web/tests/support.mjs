@@ -101,7 +101,7 @@ export const settled = (page) =>
 /** What is taken away by the menu. Over BiDi nobody hears of downloads: there the page's own blob and
  * the link to it are looked at. */
 export async function take(page, kind) {
-  const menu = page.getByRole("combobox", { name: "Take away" });
+  const menu = page.getByRole("combobox", { name: "Download" });
   if (browserName === "chromium") {
     const [download] = await Promise.all([page.waitForEvent("download"), menu.selectOption(kind)]);
     return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };

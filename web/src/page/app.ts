@@ -1,6 +1,6 @@
 // The page: a file is dropped, its plan is shown as a report, and changes with the controls.
 import { Chart } from "../../../src/report/app/src/chart";
-import { type Data, parseExactly } from "../../../src/report/app/src/data";
+import { type Data, type Num, parseExactly } from "../../../src/report/app/src/data";
 import { h, named } from "../../../src/report/app/src/dom";
 import {
   abridged,
@@ -16,7 +16,7 @@ import { PlanPage } from "../../../src/report/app/src/plan-page";
 import { onTheme, themeNow, toggleTheme } from "../../../src/report/app/src/theme";
 import type { File, Opened, Planned, SweepPoint, Swept, Taken } from "../messages";
 import { costPoint, trafficPoint } from "../points";
-import type { MemoriesSummary, Remedy, Summary } from "../planner";
+import type { MemoriesSummary, Recomputed, Remedy, Summary } from "../planner";
 import { Controls } from "./controls";
 import { sweepOf } from "./curve";
 import type { Desk } from "./desk";
@@ -60,16 +60,22 @@ export class App {
   private report: PlanPage | null = null;
   private summary: Summary | null = null;
   private several: MemoriesSummary | null = null;
+  private recomputed: Recomputed | null = null;
   private verdict = "";
   private tone: Tone = "";
   /** Of the plan with as little memory as possible, which the slider starts from. */
   private base: { key: string; height: number; bound: number; written: number } | null = null;
   private readonly takeAway = h("span", { class: "take" });
   private readonly place = h("div", { class: "report-place" });
-  private readonly advice = h("section", { class: "try", "aria-label": "What would help" });
+  private readonly advice = h("section", {
+    class: "try",
+    "aria-label": "What would help",
+    hidden: true,
+  });
   private readonly curve = h("section", { class: "curve-box", hidden: true });
   private readonly extras = h("div", { class: "extras" });
   private readonly search = new SearchView(() => this.desk.stop());
+  private readonly answer = h("div", { class: "answer" }, this.search.root, this.advice);
   private swept: { key: string; result: Swept } | null = null;
   private resting = 0;
   private told = -Infinity;
@@ -87,6 +93,7 @@ export class App {
     private readonly examples: Example[],
   ) {
     onTheme(() => this.showCurve());
+    window.addEventListener("resize", () => (this.answer.style.minHeight = ""));
     document.addEventListener("dragover", (event) => {
       event.preventDefault();
       document.body.classList.add("dropping");
@@ -178,6 +185,7 @@ export class App {
       if (opened.data !== null) {
         this.search.end("");
         this.showReport(opened.data);
+        ++this.plans;
       } else {
         await this.plan();
       }
@@ -198,21 +206,23 @@ export class App {
 
   /** Everything around the report. */
   private frame(): void {
-    const { kind, operators, openDimensions } = this.opened!;
+    const { kind, operators, openDimensions, data } = this.opened!;
     const diff = kind === "diff";
+    const planned = data !== null;
     const [file] = this.files;
     document.title = `${abridged(file!.name, 60)}: Berth`;
     this.report?.stop();
     this.report = null;
     this.place.replaceChildren();
-    this.place.classList.toggle("one", !diff);
+    this.place.classList.toggle("one", !planned);
     this.advice.replaceChildren();
     this.advice.hidden = true;
+    this.answer.style.minHeight = "";
     delete this.takeAway.dataset["offers"];
     this.takeAway.replaceChildren();
     this.curve.hidden = true;
     this.curve.replaceChildren();
-    this.controls = diff
+    this.controls = planned
       ? null
       : new Controls(kind, settingsFrom(location.hash.slice(1)), () => this.changed());
     this.controls?.openDimensions(openDimensions);
@@ -236,8 +246,7 @@ export class App {
         button("Open another file", () => this.start()),
         button("◐", toggleTheme, "Light or dark"),
       ),
-      ...(this.controls ? [this.controls.root, this.search.root] : []),
-      this.advice,
+      ...(this.controls ? [this.controls.root, this.answer] : []),
       this.place,
       this.curve,
       this.extras,
@@ -247,7 +256,7 @@ export class App {
 
   /** One menu for all files: of the plan, and of the picture as it is shown. */
   private showTakeAway(): void {
-    const { kind } = this.opened!;
+    const { kind, data } = this.opened!;
     const offers = String(this.summary?.has_plan);
     if (this.takeAway.dataset["offers"] === offers) return;
     this.takeAway.dataset["offers"] = offers;
@@ -256,8 +265,13 @@ export class App {
       ...(kind === "graph" && !this.isJson() && this.summary?.has_plan
         ? ([["model", model]] as [string, string][])
         : []),
-      ["html", kind === "diff" ? "Comparison as a page" : "Report as a page"],
-      ...(kind === "diff"
+      ...(kind === "plan"
+        ? []
+        : ([["html", kind === "diff" ? "Comparison as a page" : "Report as a page"]] as [
+            string,
+            string,
+          ][])),
+      ...(data !== null
         ? []
         : ([
             ["json", "Plan as JSON"],
@@ -271,8 +285,8 @@ export class App {
       title,
     ]);
     this.takeAway.replaceChildren(
-      menu("Take away", [["", "Take away …"]], (what) => this.takenFrom(what), [
-        ["To use elsewhere", files],
+      menu("Download", [["", "Download …"]], (what) => this.takenFrom(what), [
+        ...(files.length ? [["To use elsewhere", files] as [string, [string, string][]]] : []),
         ["As shown below", seen],
       ]),
     );
@@ -339,8 +353,13 @@ export class App {
     const options = optionsOf(settings, this.kind);
     const several = settings.board.length > 0 && this.kind === "graph";
     const what = settings.memory === null && !several ? "Looking for the least memory" : "Planning";
-    // Of a search for the least cost, the values have the unit of the graph or the device.
-    const amount = options.recompute ? grouped : bytes;
+    // Of a search for the least cost, the values have the unit of the graph or the device; accesses to
+    // several memories take nanoseconds.
+    const amount = several
+      ? (value: number) => cost(value, "ns")
+      : options.recompute
+        ? grouped
+        : bytes;
     this.search.begin(what);
     const began = performance.now();
     try {
@@ -349,8 +368,7 @@ export class App {
         {
           progress: (best, bound, seconds) => {
             if (turn !== this.planning) return;
-            if (several) this.search.wait(what, seconds);
-            else this.search.progress(what, { seconds, best, bound }, amount);
+            this.search.progress(what, { seconds, best, bound }, amount);
           },
           planned: (planned) => {
             // One that was asked for a moment ago is shown, too, until the newest one is there.
@@ -384,6 +402,7 @@ export class App {
     const { summary } = planned;
     this.summary = summary;
     this.several = planned.several;
+    this.recomputed = planned.recomputed;
     this.place.classList.remove("stale");
     if (settings.memory === null && summary.addressed && !planned.several) {
       this.base = {
@@ -440,6 +459,7 @@ export class App {
   }
   private showReport(text: string): void {
     const data = parseExactly(text) as Data;
+    data.remedies = data.remedies.filter(({ needs }) => this.helps(needs));
     if (this.report) {
       this.report.setData(data);
     } else {
@@ -450,8 +470,16 @@ export class App {
     }
     this.showTakeAway();
   }
+  /** Whether a plan that needs this is lower than what is known to do without any change: a search within
+   * a memory ends with the first plan that fits. */
+  private helps(needs: Num | null): boolean {
+    const least = this.leastKnown();
+    const fits = this.summary && ["optimal", "feasible"].includes(this.summary.outcome);
+    return !fits || least === null || needs === null || Number(needs) < least;
+  }
   private showRemedies(remedies: Remedy[]): void {
     const useful = remedies
+      .filter(({ needs }) => this.helps(needs < 0 ? null : needs))
       .map((remedy) => ({ remedy, next: changed(this.settings(), remedy.change) }))
       .filter(({ next }) => next !== null)
       .slice(0, 5);
@@ -470,6 +498,13 @@ export class App {
   }
   private showAdvice(title: string, useful: Advice[]): void {
     this.advice.hidden = useful.length === 0;
+    // The room that advice has taken stays, so that the picture does not move when it comes and goes.
+    if (useful.length) {
+      requestAnimationFrame(() => {
+        const { height } = this.answer.getBoundingClientRect();
+        this.answer.style.minHeight = `${height}px`;
+      });
+    }
     this.advice.replaceChildren(
       h("h2", {}, title),
       h(
@@ -506,7 +541,7 @@ export class App {
         return;
       }
       if (this.kind === "graph" || this.summary?.outcome === "infeasible") {
-        this.search.begin("Looking for what would help");
+        this.search.begin("Looking for what would help", true);
         const options = optionsOf(settings, this.kind);
         await this.desk.ask(
           {
@@ -527,9 +562,10 @@ export class App {
       }
       if (settings.overflow !== "explain" && this.kind === "graph") await this.sweep(turn);
     } catch (error) {
-      if (turn === this.planning && !(error instanceof Failure && error.status === "replaced")) {
-        this.search.end(messageOf(error), "bad");
-      }
+      if (turn !== this.planning) return;
+      const status = error instanceof Failure ? error.status : "";
+      if (status === "stopped") this.search.end(this.verdict, this.tone);
+      else if (status !== "replaced") this.search.end(messageOf(error), "bad");
     }
   }
   /** Of several memories: what would lower the cost, each tried. */
@@ -545,7 +581,7 @@ export class App {
       ...optionsOf(next, "graph"),
       time_limit: SECONDS_PER_POINT,
     }));
-    this.search.begin("Looking for what would lower the cost");
+    this.search.begin("Looking for what would lower the cost", true);
     const reply = await this.desk.ask({ do: "compare", options }, {});
     if (turn !== this.planning || reply.is !== "compared") return;
     const lacking = now.unplaced > 0;
@@ -574,13 +610,13 @@ export class App {
     const several = settings.board.length > 0;
     const memory = several ? this.sweptMemory() : null;
     if (memory !== null && memory < 0) return;
-    const key = this.baseKey();
+    const key = `${this.baseKey()} ${settings.overflow}`;
     if (this.swept?.key !== key || !this.swept.result.final) {
       const { capacity: _c, budget: _b, ...rest } = optionsOf(settings, "graph");
-      if (!several) delete rest.recompute;
       const options = { ...rest, time_limit: SECONDS_PER_POINT };
       if (!several && !["auto", "program"].includes(settings.order)) delete options.order;
-      this.search.begin(`Drawing the curve of ${several ? "the cost" : "traffic"}`);
+      const costs = several || rest.recompute;
+      this.search.begin(`Drawing the curve of ${costs ? "the cost" : "traffic"}`, true);
       await this.desk.ask(
         { do: "sweep", options, points: POINTS, memory },
         {
@@ -633,11 +669,13 @@ export class App {
       const capacity = at < 0 ? NaN : parseBytes(board[at]!.size);
       return Number.isFinite(capacity) ? costPoint(capacity, several) : null;
     }
-    return summary?.spills && memory !== null ? trafficPoint(memory, summary) : null;
+    return (summary?.spills || this.recomputed) && summary && memory !== null
+      ? trafficPoint(memory, summary, this.recomputed)
+      : null;
   }
 
   private showExtras(): void {
-    if (this.kind === "diff") {
+    if (this.opened!.data !== null) {
       this.extras.replaceChildren();
       return;
     }
@@ -735,6 +773,13 @@ function verdictOfSeveral({ several, run }: Planned): string {
   return `Fits. ${what}${waits}: ${worth}.`;
 }
 
+/** What the memory lacks, as far as that is known. */
+function lacking({ capacity, height, height_bound, least_memory, spills }: Summary): string {
+  if (spills && least_memory > capacity) return `, one operator alone needs ${bytes(least_memory)}`;
+  if (height_bound <= capacity) return "";
+  return `, ${height === height_bound ? "" : "at least "}${bytes(height_bound - capacity)} are missing`;
+}
+
 function verdictOfOne(s: Summary, least: number | null): string {
   if (s.unsized > 0 && s.outcome === "unknown") {
     return `${grouped(s.unsized)} tensors have no known size: at least ${bytes(s.height_bound)} are needed.`;
@@ -745,8 +790,11 @@ function verdictOfOne(s: Summary, least: number | null): string {
       : `Needs ${bytes(s.height)}; at least ${bytes(s.height_bound)} is proved.`;
   }
   const capacity = bytes(s.capacity);
-  if (s.outcome === "infeasible") return `Does not fit ${capacity}: proved.`;
-  if (s.outcome === "unknown") return `Not known whether it fits ${capacity}.`;
+  if (s.outcome === "infeasible") return `Does not fit ${capacity}: proved${lacking(s)}.`;
+  if (s.outcome === "unknown") {
+    const most = s.height > s.capacity ? `; ${bytes(s.height)} would do` : "";
+    return `Not known whether it fits ${capacity}${most}.`;
+  }
   if (!s.spills) {
     const other = least !== null && least < s.height ? `, and ${bytes(least)} would do` : "";
     return `Fits ${capacity}: this plan takes ${bytes(s.height)}${other}.`;

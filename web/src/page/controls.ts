@@ -85,8 +85,8 @@ export class Controls {
         h("label", { for: "memory-slider", class: "sr" }, "Memory, as a slider"),
         this.slider,
         this.marks,
+        this.markList,
       ),
-      this.markList,
     );
     this.root = h(
       "form",

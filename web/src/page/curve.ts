@@ -18,11 +18,16 @@ export function sweepOf(
   }
   const column = <K extends keyof SweepPoint>(key: K) => points.map((point) => point[key]);
   const { board, moves } = settings;
+  const cost = points[0]?.again;
+  const costs = (key: "operators" | "cost" | "copies" | "bound") =>
+    points.map(({ again }) => again?.[key] ?? 0);
   const sweep = new Sweep({
     kind: "sweep",
     quantity:
       memory === null
-        ? null
+        ? cost
+          ? { kind: "recomputation" }
+          : null
         : {
             kind: "memories",
             unit: "ns",
@@ -40,6 +45,18 @@ export function sweepOf(
         least_peak: swept.fixed_order ? null : swept.least_peak,
         least_operator: swept.least_operator,
         fixed_order: swept.fixed_order,
+        ...(cost
+          ? {
+              costs: {
+                run: cost.of_run,
+                unit: cost.unit,
+                operators: costs("operators"),
+                recomputed: costs("cost"),
+                copies: costs("copies"),
+                bound: costs("bound"),
+              },
+            }
+          : {}),
         number: points.map((_, i) => i + 1),
         capacity: column("capacity"),
         outcome: column("outcome"),

@@ -27,8 +27,6 @@ interface Job {
   task: Task;
   listener: Listener;
   best: number | null;
-  /** That the search has taken. */
-  seconds: number;
   /** When the worker was asked, in milliseconds. */
   asked: number;
   done: (result: Reply) => void;
@@ -39,7 +37,7 @@ interface Job {
  * must follow it, and a new worker takes longer than most plans. */
 const GRACE = 400;
 
-const nobody = { listener: {}, best: null, seconds: 0, asked: 0, done: () => {}, fail: () => {} };
+const nobody = { listener: {}, best: null, asked: 0, done: () => {}, fail: () => {} };
 
 export class Desk {
   private worker: Worker | null = null;
@@ -88,11 +86,6 @@ export class Desk {
         id: ++this.ids,
         task: { ...job.task, enough: job.best, advise: null },
       });
-    } else if (job.task.do === "plan" && job.task.options.memory?.length && job.seconds > 0) {
-      // How good its best plan is was not told: one of a search of the same length is as good.
-      const options = { ...job.task.options, time_limit: job.seconds };
-      const task = { ...job.task, options, advise: null };
-      this.waiting.unshift({ ...job, id: ++this.ids, task, seconds: 0 });
     } else {
       job.fail(new Failure("The search was ended.", "stopped"));
     }
@@ -177,7 +170,6 @@ export class Desk {
     switch (reply.is) {
       case "progress":
         job.best = reply.best ?? job.best;
-        job.seconds = reply.seconds;
         listener.progress?.(reply.best, reply.bound, reply.seconds);
         return;
       case "planned":

@@ -16,6 +16,7 @@ interface Moment {
 export class SearchView {
   readonly root: HTMLElement;
   private readonly text = h("span", { class: "search-text" });
+  private readonly work = h("span", { class: "search-work", hidden: true });
   private readonly status = h("span", { class: "sr", role: "status" });
   private readonly picture = svg("svg", {
     class: "approach",
@@ -32,39 +33,42 @@ export class SearchView {
     this.stop = h(
       "button",
       { type: "button", class: "stop", onclick: stop, hidden: true },
-      "Stop, keep the best plan",
+      "Stop",
     ) as HTMLButtonElement;
-    this.root = h("div", { class: "search-view" }, this.text, this.picture, this.stop, this.status);
+    this.root = h(
+      "div",
+      { class: "search-view" },
+      ...[this.text, this.work, this.picture, this.stop, this.status],
+    );
     this.picture.toggleAttribute("hidden", true);
   }
-  /** What is being done, in words. */
-  begin(what: string): void {
+  /** What is being done, in words. `beside`: what came of the search before stays. */
+  begin(what: string, beside = false): void {
     this.moments = [];
     this.picture.toggleAttribute("hidden", true);
     this.picture.replaceChildren();
     clearTimeout(this.shown);
     // Most plans are there before anybody could read this.
     this.shown = window.setTimeout(() => {
-      this.text.classList.add("busy");
-      this.text.textContent = `${what} …`;
+      this.text.hidden = !beside;
+      this.work.hidden = false;
+      this.work.textContent = `${what} …`;
+      this.stop.textContent = beside ? "Stop" : "Stop, keep the best plan";
       this.stop.hidden = false;
     }, 150);
-  }
-  /** Of a search that says nothing but its time. */
-  wait(what: string, seconds: number): void {
-    this.text.textContent = `${what} for ${duration(seconds)}`;
   }
   progress(what: string, moment: Moment, amount: (value: number) => string = bytes): void {
     this.moments.push(moment);
     const { best, bound, seconds } = moment;
     const found = best === null ? "no plan yet" : `best so far ${amount(best)}`;
-    this.text.textContent = `${what} for ${duration(seconds)}: ${found}, at least ${amount(bound)}`;
+    this.work.textContent = `${what} for ${duration(seconds)}: ${found}, at least ${amount(bound)}`;
     this.draw();
   }
   /** What came of it, `tone`: a fault, or whether it fits; and what is less important. */
   end(text: string, tone: Tone = "", note = ""): void {
     clearTimeout(this.shown);
-    this.stop.hidden = true;
+    this.stop.hidden = this.work.hidden = true;
+    this.text.hidden = false;
     this.text.className = `search-text ${tone}`;
     this.text.replaceChildren(text, note ? h("small", {}, ` ${note}`) : "");
     this.status.textContent = text;

@@ -5,7 +5,7 @@ import esp32 from "../../../examples/boards/esp32.json";
 import imxrt1170 from "../../../examples/boards/imxrt1170.json";
 import type { Options } from "../planner";
 
-export type Kind = "graph" | "table" | "snapshot" | "diff";
+export type Kind = "graph" | "table" | "snapshot" | "plan" | "diff";
 
 /** One of several memories, as it is typed. */
 export interface MemoryRow {

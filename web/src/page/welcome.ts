@@ -45,7 +45,7 @@ export function welcome(
     ["Graphs of operators", "JSON, PyTorch Inductor"],
     ["Tables of buffers", "CSV"],
     ["Memory snapshots", "of PyTorch"],
-    ["Two plans", "are compared"],
+    ["Plans of Berth", "JSON; two are compared"],
   ];
   return [
     h(
@@ -106,7 +106,7 @@ export function welcome(
         "p",
         { class: "promise" },
         h("b", {}, "Nothing leaves this computer. "),
-        "The planner runs in this page. It needs no network, and the page's policy forbids it any. " +
+        "The planner runs in this page, without a network: the page's policy blocks every request. " +
           "Files may have up to 1 GiB.",
       ),
     ),

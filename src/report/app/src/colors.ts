@@ -13,6 +13,8 @@ export interface Classes {
   looks: Look[];
   of: Uint8Array; // By buffer.
   counts: number[];
+  /** Of a ramp: the largest value of each class. */
+  limits?: number[];
 }
 
 const BRIGHT = [
@@ -40,7 +42,15 @@ export const PATTERNS: ((x: number, y: number) => boolean)[] = [
   (x, y) => (x + y) % 4 === 0,
 ];
 
-function classify(plan: Plan, labels: (i: number) => string, most: number): Classes {
+const OTHERS = "others";
+
+/** The classes of `before` keep their places, and so their colours; new ones come after them. */
+function classify(
+  plan: Plan,
+  labels: (i: number) => string,
+  most: number,
+  before: Classes | null,
+): Classes {
   const counts = new Map<string, number>();
   const weight = new Map<string, number>();
   const label: string[] = new Array(plan.n);
@@ -52,7 +62,12 @@ function classify(plan: Plan, labels: (i: number) => string, most: number): Clas
   const ranked = [...counts.keys()].sort(
     (x, y) => weight.get(y)! - weight.get(x)! || (x < y ? -1 : 1),
   );
-  const names = ranked.length > most ? [...ranked.slice(0, most - 1), "others"] : ranked;
+  const known = new Set(before?.names);
+  const all = [...known, ...ranked.filter((name) => !known.has(name))];
+  const names =
+    all.length <= most
+      ? all
+      : [...all.filter((name) => name !== OTHERS).slice(0, most - 1), OTHERS];
   const index = new Map(names.map((name, k) => [name, k]));
   const of = new Uint8Array(plan.n);
   const total: number[] = names.map(() => 0);
@@ -64,39 +79,43 @@ function classify(plan: Plan, labels: (i: number) => string, most: number): Clas
   return { names, looks, of, counts: total };
 }
 
+/** The largest value of each of at most six classes of equal share in what is drawn. */
+function limitsOf(plan: Plan, values: Float64Array): number[] {
+  const order = Array.from({ length: plan.n }, (_, i) => i).sort((i, j) => values[i]! - values[j]!);
+  let total = 0;
+  const area = (i: number) => plan.size[i]! * (plan.end[i]! - plan.start[i]!);
+  for (const i of order) total += area(i);
+  const limits = new Set<number>();
+  let sum = 0;
+  let classes = 0;
+  for (const i of order) {
+    sum += area(i);
+    while (classes < 5 && sum >= (total * (classes + 1)) / 6) {
+      limits.add(values[i]!);
+      ++classes;
+    }
+  }
+  limits.add(order.length ? values[order.at(-1)!]! : 0);
+  return [...limits];
+}
+
 function ramp(
   plan: Plan,
   values: Float64Array,
   dark: boolean,
   show: (value: number) => string,
+  before: Classes | null,
 ): Classes {
-  // Classes of equal share in what is drawn, at values that occur.
-  const order = Array.from({ length: plan.n }, (_, i) => i).sort((i, j) => values[i]! - values[j]!);
-  let total = 0;
-  const area = (i: number) => plan.size[i]! * (plan.end[i]! - plan.start[i]!);
-  for (const i of order) total += area(i);
-  const limits: number[] = [];
-  let sum = 0;
-  for (const i of order) {
-    sum += area(i);
-    if (sum >= (total * (limits.length + 1)) / 6 && limits.length < 5) {
-      if (limits.at(-1) !== values[i]!) limits.push(values[i]!);
-      while (limits.length < 5 && sum >= (total * (limits.length + 1)) / 6) limits.push(values[i]!);
-    }
-  }
-  const distinct = [...new Set(limits)];
-  const largest = order.length ? values[order.at(-1)!]! : 0;
-  if (distinct.at(-1) === largest) distinct.pop();
+  const largest = values.reduce((most, value) => Math.max(most, value), 0);
+  const kept = before?.limits?.at(-1) === largest ? before.limits! : null;
+  const limits = kept ?? limitsOf(plan, values);
   const colors = dark ? RAMP_DARK : RAMP_LIGHT;
-  const names = [
-    ...distinct.map((limit) => `up to ${show(limit)}`),
-    distinct.length ? `up to ${show(largest)}` : show(largest),
-  ];
+  const names = limits.map((limit) => (limits.length > 1 ? `up to ${show(limit)}` : show(limit)));
   const of = new Uint8Array(plan.n);
   const counts = names.map(() => 0);
   for (let i = 0; i < plan.n; ++i) {
     let k = 0;
-    while (k < distinct.length && values[i]! > distinct[k]!) ++k;
+    while (values[i]! > limits[k]!) ++k;
     of[i] = k;
     ++counts[k]!;
   }
@@ -104,7 +123,7 @@ function ramp(
     color: colors[names.length === 1 ? 3 : Math.round((k * 5) / (names.length - 1))]!,
     pattern: 0,
   }));
-  return { names, looks, of, counts };
+  return { names, looks, of, counts, limits };
 }
 
 export function modesOf(plan: Plan, diff: boolean): [string, string][] {
@@ -156,12 +175,14 @@ export function changesOf(data: Data, plan: Plan, side: number): Uint8Array {
   return of;
 }
 
+/** `before`: of another plan of the same model, whose classes keep their colours. */
 export function classesOf(
   plan: Plan,
   mode: string,
   dark: boolean,
   changes: Uint8Array | null,
   makerType: (i: number) => string,
+  before: Classes | null,
 ): Classes {
   if (mode === "change" && changes) {
     const counts = CHANGES.map(() => 0);
@@ -172,8 +193,8 @@ export function classesOf(
   const graph = plan.raw.graph;
   const tensor = plan.raw.buffers.tensor;
   if (mode === "kind" && graph && tensor)
-    return classify(plan, (i) => graph.tensors.kind[tensor[i]!]!, 8);
-  if (mode === "type" && graph && tensor) return classify(plan, makerType, 8);
+    return classify(plan, (i) => graph.tensors.kind[tensor[i]!]!, 8, before);
+  if (mode === "type" && graph && tensor) return classify(plan, makerType, 8, before);
   if (mode === "lifetime") {
     const lifetime = plan.end.map((end, i) => end - plan.start[i]!);
     return ramp(
@@ -181,9 +202,10 @@ export function classesOf(
       lifetime,
       dark,
       (value) => `${value.toLocaleString("en")} step${value === 1 ? "" : "s"}`,
+      before,
     );
   }
-  return ramp(plan, plan.size, dark, (value) => bytes(Math.round(value)));
+  return ramp(plan, plan.size, dark, (value) => bytes(Math.round(value)), before);
 }
 
 /** A colour as the 32 bits of a pixel, little-endian: 0xAABBGGRR; `shade` from -1 (black) to 1. */

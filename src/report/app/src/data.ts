@@ -1,7 +1,7 @@
 // The data that the library puts into the page (src/report/page.cc), and what follows from it.
+import { type Num, abridged } from "./format";
 
-/** A whole number; as text where JavaScript's numbers would round it. */
-export type Num = number | string;
+export type { Num };
 
 export interface RawBuffers {
   id: string[];
@@ -450,6 +450,24 @@ export interface Lane {
 
 const numbers = (column: Num[]): Float64Array => Float64Array.from(column, Number);
 
+/** The folders that most of the names begin with, "model/block/". */
+function commonPath(names: string[]): string {
+  const some = names.slice(0, 1000);
+  let path = "";
+  for (;;) {
+    const counts = new Map<string, number>();
+    for (const name of some) {
+      const end = name.startsWith(path) ? name.indexOf("/", path.length) : -1;
+      if (end < 0) continue;
+      const longer = name.slice(0, end + 1);
+      counts.set(longer, (counts.get(longer) ?? 0) + 1);
+    }
+    const [longer, count] = [...counts].sort((x, y) => y[1] - x[1])[0] ?? ["", 0];
+    if (count < 3 || count < 0.6 * some.length) return path;
+    path = longer;
+  }
+}
+
 export class Plan {
   readonly head: Head;
   readonly n: number;
@@ -478,6 +496,8 @@ export class Plan {
   readonly displaced = new Map<number, Displaced[]>();
   private readonly copies = new Map<number, Copy[]>();
   private readonly names: string[];
+  /** What most names begin with, up to its last "/". */
+  private prefix: string | null = null;
 
   constructor(readonly raw: RawPlan) {
     const b = raw.buffers;
@@ -642,6 +662,21 @@ export class Plan {
 
   name(i: number): string {
     return this.names[i] ?? "";
+  }
+  /** The name where there is little room: of a longer one, what tells it from the others.
+   * TensorFlow Lite joins the names of what it fused by semicolons. */
+  shortName(i: number, most: number): string {
+    const name = this.name(i);
+    if (name.length <= most) return abridged(name, most);
+    this.prefix ??= commonPath(this.names);
+    const first = name.split(";", 1)[0]!;
+    const told = this.prefix && first.startsWith(this.prefix);
+    const own = told ? first.slice(this.prefix.length) : first;
+    const characters = Array.from(own.slice(0, 2 * most));
+    // Without what all have in common, names differ where they begin.
+    return told && characters.length > most
+      ? abridged(characters.slice(0, most - 1).join(""), most) + "…"
+      : abridged(own || name, most);
   }
 
   /** Live bytes at a step. */

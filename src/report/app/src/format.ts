@@ -1,5 +1,6 @@
 // Numbers and names as people read them; numbers exactly as the library writes them (FormatBytes).
-import type { Num } from "./data";
+/** A whole number; as text where JavaScript's numbers would round it. */
+export type Num = number | string;
 
 /** 1,234,567: every digit, however large. */
 export function grouped(value: Num): string {

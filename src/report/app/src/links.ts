@@ -4,7 +4,12 @@ import { abridged, grouped } from "./format";
 import type { PlanApp } from "./plan-app";
 
 export function bufferLink(app: PlanApp, side: number, buffer: number): HTMLElement {
-  const name = named(app.plans[side]!.name(buffer), 40);
+  const plan = app.plans[side]!;
+  const full = plan.name(buffer);
+  // Lines break between folders.
+  const parts = plan.shortName(buffer, 40).split(/(?<=\/)/);
+  const name = h("bdi", {}, ...parts.flatMap((part) => [h("wbr"), part]));
+  if (full.length > 40) name.title = abridged(full, 400);
   const select = () => app.select(side, buffer, true);
   return h("button", { type: "button", class: "link", onclick: select }, name);
 }

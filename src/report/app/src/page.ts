@@ -159,8 +159,13 @@ export abstract class Page {
   private makeParts() {
     const tabs = this.makeTabs();
     const { kind, sections } = this.pictures();
-    const picture = h("div", { class: kind }, ...sections, this.details);
-    return { header: this.header(), notice: this.notice() ?? new Comment(), picture, tabs };
+    const notice = this.notice();
+    // What comes and goes while a slider moves must not move the picture.
+    const beside = notice !== null && this.address !== OF_DOCUMENT;
+    const details = beside ? h("div", { class: "beside" }, notice, this.details) : this.details;
+    const picture = h("div", { class: kind }, ...sections, details);
+    const above = notice === null || beside ? new Comment() : notice;
+    return { header: this.header(), notice: above, picture, tabs };
   }
   /** Shows what has taken the place of the old contents; the focus and what was typed stay. */
   protected renew(): void {

@@ -48,6 +48,7 @@ export class PlanPage extends Page implements PlanApp {
   moves!: Move[];
   private lines: CopyLines | null = null; // Of a plan with copies between memories.
   private classes: Classes[] = [];
+  private readonly looked = new Map<string, Classes[]>(); // The newest of each way to colour.
   private mode = "";
   private side = 0; // The plan that the selection belongs to.
   selected = -1;
@@ -304,9 +305,18 @@ export class PlanPage extends Page implements PlanApp {
 
   protected applyLooks(): void {
     this.colorBy.value = this.mode;
+    const before = this.looked.get(this.mode);
     this.classes = this.plans.map((plan, side) =>
-      classesOf(plan, this.mode, isDark(), this.changes[side]!, (i) => this.makerType(side, i)),
+      classesOf(
+        plan,
+        this.mode,
+        isDark(),
+        this.changes[side]!,
+        (i) => this.makerType(side, i),
+        before?.[side] ?? null,
+      ),
     );
+    this.looked.set(this.mode, this.classes);
     const theme = themeNow();
     for (const plot of this.plots) {
       plot.setLooks(this.classes[this.plans.indexOf(plot.plan)]!, theme);

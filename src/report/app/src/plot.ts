@@ -328,7 +328,7 @@ export class Plot extends Picture {
         c.fillStyle = inkOn(look.color);
         c.fillText(text, x, at, width - 8);
       };
-      write(abridged(this.plan.name(label.buffer), characters), y);
+      write(this.plan.shortName(label.buffer, characters), y);
       if (height > 30 && width > 60) {
         write(bytes(this.plan.raw.buffers.size[label.buffer]!), y + 14);
       }

@@ -21,11 +21,19 @@ export function isDark(): boolean {
   const forced = root.dataset.theme;
   return forced ? forced === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 }
+/** Read once for light and once for dark: to ask again makes the browser lay out the page. */
+const themes = new Map<boolean, Theme>();
 export function themeNow(): Theme {
+  const dark = isDark();
+  let theme = themes.get(dark);
+  if (!theme) themes.set(dark, (theme = readTheme(dark)));
+  return theme;
+}
+function readTheme(dark: boolean): Theme {
   const style = getComputedStyle(root);
   const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
   return {
-    dark: isDark(),
+    dark,
     background: color("background"),
     surface: color("surface"),
     text: color("text"),

@@ -756,6 +756,64 @@ test("spills are arrows between residencies", async () => {
   await report.close();
 });
 
+test("a plan that copies and runs operators again shows both", async () => {
+  shop.write("joint.json", JSON.stringify(trainingGraph(12)));
+  const link = { out: "1GB/s", in: "1GB/s", latency_ns: 100 };
+  const device = {
+    name: "small",
+    operations_per_second: 1e12,
+    bandwidth: "1GB/s",
+    launch_ns: 2000,
+  };
+  const file = { format: "berth-device", format_version: 1, ...device, link };
+  shop.write("device.json", JSON.stringify(file));
+  shop.berth([
+    ...["plan", "joint.json", "--budget", "MR", "--recompute", "--device", "device.json"],
+    ...["--node-limit", "20000", "--report", "joint.html", "-o", "joint.plan.json"],
+  ]);
+  const plan = shop.json("joint.plan.json");
+  const { traffic, recomputed } = plan;
+  assert.ok(traffic.avoidable > 0 && recomputed.operators > 0);
+  const report = await open(shop.path("joint.html"));
+  const { page } = report;
+  assert.match(
+    await page.locator(".badge").textContent(),
+    /operators run again, tensors are copied: (a cheaper plan may exist|no plan costs less)/,
+  );
+  const shown = await figures(page);
+  assert.equal(shown.traffic, String(traffic.avoidable));
+  assert.equal(shown.again, String(recomputed.operators));
+  // Copies are arrows and rows; a tensor that is made again comes without one.
+  const { moves, residencies } = await page.evaluate(() => ({
+    moves: window.berth.plots[0].marks.moves,
+    residencies: window.berth.plans[0].n,
+  }));
+  const sum = (key) => moves.reduce((total, move) => total + move[key], 0);
+  assert.deepEqual([sum("written"), sum("read")], [traffic.spilled, traffic.retrieved]);
+  assert.equal(residencies, plan.residencies.length);
+  const returns = residencies - new Set(plan.residencies.map(({ id }) => id)).size;
+  assert.ok(
+    moves.length < returns,
+    `${moves.length} copies, ${returns} stays that are not the first`,
+  );
+  assert.equal((await rowsOf(page, "transfers", moves.length)).length, moves.length);
+  // Operators that run again are listed at each of their steps.
+  const rows = await rowsOf(page, "operators", plan.order.length);
+  assert.equal(rows.length, plan.order.length);
+  const twice = plan.order.filter((name, step) => plan.order.indexOf(name) < step);
+  assert.equal(twice.length, recomputed.operators);
+  const figure = page.locator("dt:text-is('Executions again') + dd");
+  assert.ok((await figure.textContent()).includes(twice[0]));
+  await page.evaluate((i) => window.berth.select(0, i, true), moves[0].to);
+  assert.match(
+    await page.locator(".details").textContent(),
+    /Retrieved.* read; off chip since step/,
+  );
+  assert.deepEqual(await accessibility(page), []);
+  assert.deepEqual(report.faults, []);
+  await report.close();
+});
+
 test("a budget that is too small says why, and what would do", async () => {
   const model = join(root, "examples", "cells.onnx");
   const args = ["plan", model, "--budget", "1MiB"];

@@ -11,6 +11,9 @@ import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import playwright from "playwright-core";
 import { browserOf, faultsOfAccess } from "./browser.mjs";
+import { random } from "./random.mjs";
+
+export { random };
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const here = dirname(fileURLToPath(import.meta.url));
@@ -50,15 +53,6 @@ export class Workshop {
   remove() {
     rmSync(this.folder, { recursive: true, force: true });
   }
-}
-
-/** Random numbers from a seed: the same on every machine. */
-export function random(seed) {
-  let state = BigInt(seed);
-  return (below) => {
-    state = (state * 6364136223846793005n + 1442695040888963407n) & ((1n << 64n) - 1n);
-    return Number((state >> 33n) % BigInt(below));
-  };
 }
 
 /** A table of `count` buffers, most of them short-lived. */
