@@ -67,7 +67,9 @@ std::int64_t Worst(const MoveModel& model) {
 std::size_t DecisionsOf(const MoveModel& model) {
   std::size_t count = 0;
   for (const MoveItem& item : model.items) {
-    count += item.may_move ? static_cast<std::size_t>(item.end - item.start) : 1;
+    count += item.staged()   ? 2 * item.uses.size() + 1
+             : item.may_move ? static_cast<std::size_t>(item.end - item.start)
+                             : 1;
   }
   return count;
 }
@@ -229,6 +231,7 @@ class Planner {
 Result<PlanAnswer> PlanWithMoves(const Graph& graph, const PlanOptions& options, Budget& budget) {
   PlanOptions still = options;
   still.memories.may_move = false;
+  still.memories.stage_in.clear();
   PlanAnswer answer;
   {
     Budget part(budget, kShareWithoutMoves);

@@ -150,6 +150,7 @@ class Planner {
     PlanOptions without = options_;
     without.memories.prefetch = without.memories.may_move = false;
     without.memories.copy_latency = 0;
+    without.memories.stage_in.clear();
     PlanAnswer answer;
     {
       Budget part(budget_, kShareWithoutMoves);
@@ -157,6 +158,7 @@ class Planner {
     }
     best_ = Timed(*answer.best);
     without.memories.may_move = true;
+    without.memories.stage_in = memories_.stage_in;
     Budget part(budget_, kShareOfMoves);
     BERTH_TRY(ImproveByMoves(graph_, without, answer, part));
     MemoryPlan stopping = Timed(*answer.best);
