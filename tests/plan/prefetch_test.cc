@@ -91,6 +91,47 @@ TEST(PrefetchTest, TriesEverythingInOneOrder) {
   EXPECT_GE(proved * 100, all * 85) << proved << " of " << all;
 }
 
+// Weights of which copies are made while operators run, the original staying.
+TEST(PrefetchTest, StagedWeightsAgainstTryingEverything) {
+  int all = 0;
+  int proved = 0;
+  int better = 0;
+  for (std::uint64_t seed = 1; seed <= Seeds(200); ++seed) {
+    SCOPED_TRACE(seed);
+    auto made = RandomStaging(seed, /*prefetch=*/true);
+    made.options.order = RandomOrder(made.graph, seed);
+    const auto& [graph, options] = made;
+    const Counting& counting = options.schedule.counting;
+    const auto least = OracleOfPrefetch(graph, *options.order, counting, options.memories);
+    Budget budget;
+    const auto answer = Plan(graph, options, budget);
+    ASSERT_TRUE(answer.has_value()) << answer.error().message;
+    ExpectVerified(graph, counting, options.memories, *answer->best);
+    if (!least) {
+      EXPECT_GT(answer->best->cost.unplaced, 0U);
+      continue;
+    }
+    EXPECT_EQ(answer->cost_bound.unplaced, 0U);
+    EXPECT_LE(answer->cost_bound.cost, *least);
+    if (answer->best->cost.unplaced > 0) continue;
+    EXPECT_GE(answer->best->cost.cost, *least);
+    PlanOptions stopping = options;
+    stopping.memories.prefetch = false;
+    stopping.memories.copy_latency = 0;
+    const auto stopped = Plan(graph, stopping, budget);
+    ASSERT_TRUE(stopped.has_value()) << stopped.error().message;
+    const PlanCost cost = CostOf(graph, counting, options.memories, *stopped->best);
+    EXPECT_LE(answer->best->cost, cost);
+    better += answer->best->cost < cost ? 1 : 0;
+    ++all;
+    proved += answer->outcome == Outcome::kOptimal ? 1 : 0;
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(all, 50);
+  EXPECT_GE(better * 100, all * 10) << better << " of " << all;
+  EXPECT_GE(proved * 100, all * 80) << proved << " of " << all;
+}
+
 // The bound is about all orders.
 TEST(PrefetchTest, NoOrderIsBetterThanTheBound) {
   int all = 0;
