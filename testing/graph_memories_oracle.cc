@@ -220,7 +220,7 @@ class MovesOracle {
   }
 
   std::optional<std::int64_t> Least() {
-    std::map<State, std::int64_t> states = {{State(buffers_.size()), 0}};
+    std::map<State, std::int64_t> states = {{State(2 * buffers_.size()), 0}};
     const auto steps = static_cast<Step>(std::max<std::size_t>(1, order_.size()));
     for (Step s = 0; s < steps; ++s) {
       next_.clear();
@@ -237,7 +237,8 @@ class MovesOracle {
   }
 
  private:
-  using State = std::vector<std::optional<Place>>;  // By buffer.
+  // By buffer; then the copies beside them, of weights that are copied for a while.
+  using State = std::vector<std::optional<Place>>;
 
   [[nodiscard]] std::int64_t CostOf(const Place& place) const {
     Placing use;
@@ -276,7 +277,7 @@ class MovesOracle {
   // Decides for buffer b and those after it where they are at step s. `before` is the state of the
   // step before, `state` what is decided so far.
   void Advance(const State& before, State state, std::int64_t cost, Step s, std::size_t b) {
-    if (b == buffers_.size()) return Finish(std::move(state), cost, s);
+    if (b == buffers_.size()) return Stage(before, std::move(state), cost, s, b);
     const auto& from = before[b];
     if (!IsLive(b, s)) {
       if (from) cost += CostOf(*from);
@@ -312,16 +313,79 @@ class MovesOracle {
     });
   }
 
+  [[nodiscard]] std::size_t BufferOf(std::size_t entry) const { return entry % buffers_.size(); }
+
+  [[nodiscard]] bool MayBeStaged(std::size_t b) const {
+    const TensorKind kind = graph_.tensors[tensors_[b]].kind;
+    for (const Operator& op : graph_.operators) {
+      for (const TensorIndex t : op.mutates) {
+        if (Base(graph_, t) == tensors_[b]) return false;
+      }
+    }
+    return kind == TensorKind::kParameter || kind == TensorKind::kConstant;
+  }
+
+  // Decides for entry e and those after it whether there is a copy beside the original.
+  void Stage(const State& before, State state, std::int64_t cost, Step s, std::size_t e) {
+    if (e == state.size()) {
+      if (CopiesAreSound(before, state, s)) Finish(std::move(state), cost, s);
+      return;
+    }
+    const std::size_t b = BufferOf(e);
+    const auto& there = before[e];
+    if (there) {
+      state[e] = there;
+      Stage(before, state, cost, s, e + 1);
+      cost += CostOf(*there);
+      state[e].reset();
+    }
+    Stage(before, state, cost, s, e + 1);
+    if (memories_.stage_in.empty() || s == 0 || !state[b] || !MayBeStaged(b)) return;
+    State with = state;
+    with[b]->read += buffers_[b].size;
+    ++with[b]->accesses;
+    for (const std::size_t m : memories_.stage_in) {
+      if (m == state[b]->memory) continue;
+      const Memory& memory = memories_.memories[m];
+      const Bytes last = memory.capacity ? *memory.capacity - buffers_[b].size : -1;
+      for (Bytes o = memory.capacity ? 0 : -1; o <= last; ++o) {
+        if (o > 0 && (o % memory.alignment != 0 || o % buffers_[b].alignment != 0)) continue;
+        with[e] = Place{m, o, 0, buffers_[b].size, 1};
+        Stage(before, with, cost, s, e + 1);
+      }
+    }
+  }
+
+  // Targets of copies beside originals share no byte with what is there before and after, nor with what is
+  // copied; nor do other targets with copies that stay.
+  [[nodiscard]] bool CopiesAreSound(const State& before, const State& state, Step s) const {
+    const auto same = [&](std::size_t i) {
+      return state[i] && before[i] && state[i]->memory == before[i]->memory &&
+             state[i]->offset == before[i]->offset;
+    };
+    for (std::size_t i = 0; i < state.size(); ++i) {
+      const bool staged = i >= buffers_.size();
+      const bool is_target = state[i] && !same(i) && (staged || before[i]);
+      if (!is_target) continue;
+      for (std::size_t j = 0; j < state.size(); ++j) {
+        if (j == i || !before[j]) continue;
+        const bool is_there = j >= buffers_.size() ? same(j) : IsLive(j, s);
+        if (is_there && Clash(BufferOf(i), *state[i], BufferOf(j), *before[j])) return false;
+      }
+    }
+    return true;
+  }
+
   void Finish(State state, std::int64_t cost, Step s) {
     for (std::size_t a = 0; a < state.size(); ++a) {
       if (!state[a]) continue;
       for (std::size_t b = 0; b < a; ++b) {
-        if (state[b] && Clash(a, *state[a], b, *state[b])) return;
+        if (state[b] && Clash(BufferOf(a), *state[a], BufferOf(b), *state[b])) return;
       }
       for (const Reserved& reserved : memories_.memories[state[a]->memory].reserved) {
         if (s < reserved.start || s >= reserved.end || state[a]->offset < 0) continue;
         if (state[a]->offset < reserved.upper &&
-            reserved.lower < state[a]->offset + buffers_[a].size) {
+            reserved.lower < state[a]->offset + buffers_[BufferOf(a)].size) {
           return;
         }
       }
@@ -329,12 +393,13 @@ class MovesOracle {
     if (static_cast<std::size_t>(s) < order_.size()) {
       std::vector<Placing> uses(graph_.tensors.size());
       FindMoves(graph_, graph_.operators[order_[static_cast<std::size_t>(s)]], uses);
-      for (std::size_t b = 0; b < state.size(); ++b) {
+      for (std::size_t b = 0; b < buffers_.size(); ++b) {
         const Placing& use = uses[tensors_[b]];
         if (!state[b]) continue;
-        state[b]->read += use.bytes_read;
-        state[b]->written += use.bytes_written;
-        state[b]->accesses += use.accesses;
+        Place& place = *state[state[b + buffers_.size()] ? b + buffers_.size() : b];
+        place.read += use.bytes_read;
+        place.written += use.bytes_written;
+        place.accesses += use.accesses;
       }
     }
     const auto [at, added] = next_.emplace(std::move(state), cost);

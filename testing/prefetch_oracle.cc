@@ -17,8 +17,9 @@ constexpr std::size_t kMostPermuted = 4;
 
 struct OracleStay {
   std::size_t memory = 0;
-  Step start = 0;  // Of a target: the copy begins after the operator of start - 1.
-  Step end = 0;    // Of a source: the copy has ended before the operator of `end`.
+  Step start = 0;       // Of a target: the copy begins after the operator of start - 1.
+  Step end = 0;         // Of a source: the copy has ended before the operator of `end`.
+  bool beside = false;  // The first one, the original, stays.
 };
 using Way = std::vector<OracleStay>;
 
@@ -134,6 +135,7 @@ class Oracle {
       if (way.empty()) {
         way.push_back({m, buffer.start, buffer.end});
         ways_[b].push_back(way);
+        if (weight && !IsWritten(b, 0, buffer.end)) FindStaged(b, 1, way);
         FindWays(b, way);
         way.pop_back();
         continue;
@@ -153,10 +155,37 @@ class Oracle {
     }
   }
 
+  // The steps of [start, end) at which buffer b is used.
+  [[nodiscard]] std::optional<Step> FirstUse(std::size_t b, Step start, Step end) const {
+    for (Step s = start; s < end && static_cast<std::size_t>(s) < uses_.size(); ++s) {
+      for (const Use& use : uses_[static_cast<std::size_t>(s)]) {
+        if (use.buffer == b) return s;
+      }
+    }
+    return std::nullopt;
+  }
+
+  // All ways with copies beside the original of a weight, from `from` on.
+  void FindStaged(std::size_t b, Step from, Way& way) {
+    const Buffer& buffer = buffers_[b];
+    for (const std::size_t m : memories_.stage_in) {
+      if (m == way.front().memory) continue;
+      for (Step start = from; start < buffer.end; ++start) {
+        for (Step end = start + 1; end <= buffer.end; ++end) {
+          if (!FirstUse(b, start, end)) continue;
+          way.push_back({m, start, end, true});
+          ways_[b].push_back(way);
+          FindStaged(b, end, way);
+          way.pop_back();
+        }
+      }
+    }
+  }
+
   // In half steps: the operator of step s at 2 s + 1, between two of them at 2 s.
   static std::pair<std::size_t, std::size_t> Halves(const Way& way, std::size_t i) {
     const bool comes = i > 0;
-    const bool goes = i + 1 < way.size();
+    const bool goes = i + 1 < way.size() && !way[i + 1].beside;
     return {static_cast<std::size_t>(2 * way[i].start + (comes ? 0 : 1)),
             static_cast<std::size_t>(2 * way[i].end + (goes ? 1 : 0))};
   }
@@ -198,6 +227,12 @@ class Oracle {
         const Way& way = *chosen_[use.buffer];
         std::size_t i = 0;
         while (way[i].end <= static_cast<Step>(s)) ++i;
+        for (std::size_t k = 1; k < way.size(); ++k) {
+          if (way[k].beside && way[k].start <= static_cast<Step>(s) &&
+              static_cast<Step>(s) < way[k].end) {
+            i = k;
+          }
+        }
         time += Price(use, memories_.memories[way[i].memory]);
       }
       times.push_back(time);
@@ -207,10 +242,11 @@ class Oracle {
       const Way& way = *chosen_[b];
       for (std::size_t i = 1; i < way.size(); ++i) {
         const Bytes size = buffers_[b].size;
-        const std::int64_t read = Price({b, size, 0, 1}, memories_.memories[way[i - 1].memory]);
+        const OracleStay& from = way[way[i].beside ? 0 : i - 1];
+        const std::int64_t read = Price({b, size, 0, 1}, memories_.memories[from.memory]);
         const std::int64_t write = Price({b, 0, size, 1}, memories_.memories[way[i].memory]);
-        copies.push_back(
-            {way[i].start, way[i - 1].end, memories_.copy_latency + std::max(read, write)});
+        const Step end = way[i].beside ? *FirstUse(b, way[i].start, way[i].end) : from.end;
+        copies.push_back({way[i].start, end, memories_.copy_latency + std::max(read, write)});
       }
     }
     std::vector<std::size_t> turn(copies.size());

@@ -34,6 +34,20 @@
 //     operators cost depends on where a tensor is while they run.
 //   * Parameters and constants never move, as the next run looks for them where they were.
 //
+// But copies of them can be kept in the memories of `stage_in` for a while. The original stays where it is,
+// from the first step through the last, and nothing is copied back:
+//
+//   sram  |          +--- w ---+              Before step 2, w is read in flash and written to SRAM. The
+//         |  0    1  : 2    3  :  4    5      operators of steps 2 and 3 read it there, and the bytes are
+//         +----------:---------:------> step  free again afterwards.
+//   flash |  +--- w -----------------------+
+//         |
+//
+//   * Such a copy is a residency after the first one of its tensor. Operators use the copy where there is
+//     one, and the original elsewhere. There is one copy of a tensor at a time, not in the memory of the
+//     original, and some operator uses it.
+//   * Only what no operator writes is copied in this way.
+//
 // With `prefetch`, copies are made by a DMA engine while operators run, and the cost is the time of the
 // run. The residencies of the two ends of a copy then overlap:
 //
@@ -46,6 +60,8 @@
 //
 //   * The target begins at the step `start` and the source ends at the step `before`, start <= before.
 //     The copy begins after the operator of step start - 1, and ends before that of `before` begins.
+//   * A copy beside an original (`stage_in`) begins after the operator of the step before its residency,
+//     and ends before the first operator that uses it.
 //   * The engine makes one copy at a time: by `start`, then by `before`, then by tensor, each as soon
 //     as it can. So the residencies alone say when everything happens (RunOf()).
 //   * A copy takes copy_latency + max(reading in one memory, writing in the other), an access each.
@@ -78,6 +94,9 @@ struct GraphMemories {
   // Graph::cost_unit "ns" (SetCosts() in berth/device.h gives them).
   bool prefetch = false;
   std::int64_t copy_latency = 0;  // With `prefetch`: of each copy, from 0 to 2^40.
+  // With `may_move`: the memories in which copies of parameters and constants can be kept for a while, whatever
+  // `allowed` says of the originals; without repetitions.
+  std::vector<std::size_t> stage_in;
   friend bool operator==(const GraphMemories&, const GraphMemories&) = default;
 };
 
@@ -174,7 +193,8 @@ struct TimedRun {
 
 // As ValidatePlan() of berth/graph.h, for several memories: besides, all residencies of a tensor are in
 // one memory, or with `may_move` each begins when one in another memory ends, or with `prefetch` no
-// later, and no operator writes the tensor while both are there; it may be in that memory; offsets keep
+// later, and no operator writes the tensor while both are there, or are copies beside an original (`stage_in`);
+// it may be in that memory; offsets keep
 // the alignment, the capacity and the reserved ranges of that memory; and the cost is as stated. Tensors without residencies, which are used, are those that
 // the cost says are unplaced. `memories` must be valid and have at least one.
 [[nodiscard]] Result<void> ValidatePlan(const Graph& graph, const Counting& counting,

@@ -475,6 +475,7 @@ def set_memories(
     memory: Union[Sequence[str], Path, None],
     activations_in: Union[str, Sequence[str], None],
     weights_in: Union[str, Sequence[str], None],
+    stage_weights_in: Union[str, Sequence[str], None] = None,
 ) -> None:
     """Memories as text, or the path of a board, and the names of those that tensors may be in."""
     if isinstance(memory, (str, os.PathLike)):
@@ -483,7 +484,11 @@ def set_memories(
     else:
         for each in memory or ():
             options.set("memory", each)
-    for name, names in (("activations_in", activations_in), ("weights_in", weights_in)):
+    for name, names in (
+        ("activations_in", activations_in),
+        ("weights_in", weights_in),
+        ("stage_weights_in", stage_weights_in),
+    ):
         if names is not None:
             options.set(name, names if isinstance(names, str) else ",".join(names))
 
@@ -503,6 +508,7 @@ def plan(
     spill: Optional[bool] = None,
     may_move: Optional[bool] = None,
     prefetch: Optional[bool] = None,
+    stage_weights_in: Union[str, Sequence[str], None] = None,
     copy_latency: Optional[int] = None,
     time_limit: Optional[Union[float, str]] = None,
     node_limit: Optional[int] = None,
@@ -545,7 +551,8 @@ def plan(
     may_move: with `memory`, tensors may be copied from one memory to another between operators.
         prefetch: these copies are made while operators run, for the shortest run: every operator
         needs a time, such as from `device`. copy_latency: of each, in nanoseconds. (Plan.copies,
-        Plan.run.)
+        Plan.run.) stage_weights_in: with either, names of memories in which copies of weights may be
+        kept for a while, beside the originals in `weights_in`.
     time_limit: seconds. node_limit: the same on every machine.
     count: what to plan besides the tensors that operators make: "none", "inputs", "parameters"
         or "all".
@@ -568,7 +575,7 @@ def plan(
                      "node_limit": node_limit, "count": count, "minimize": minimize,
                      "threads": threads, "seed": seed, "algorithm": algorithm,
                      "allow_unknown": allow_unknown, **(options or {})})  # fmt: skip
-    set_memories(request, memory, activations_in, weights_in)
+    set_memories(request, memory, activations_in, weights_in, stage_weights_in)
     set_order(request, graph, order)
     result = ctypes.c_void_p()
     return search(

@@ -370,6 +370,11 @@ constexpr std::array kRows = {
     SwitchRow<Settings, [](Settings& s) -> bool& { return s.prefetch; }>(
         "prefetch", false,
         "As may_move, but copies are made while operators run, for the shortest run."),
+    Row{{"stage_weights_in", "", "names of memories separated by commas; empty: none",
+         "With may_move or prefetch: where copies of weights may be kept for a while, beside the "
+         "originals in weights_in."},
+        [](Settings& s, std::string_view v) { return SetText(s.stage_weights_in, v); },
+        [](const Settings& s) { return s.stage_weights_in; }},
     Row{{"copy_latency", "0", "0..1099511627776 nanoseconds",
          "With prefetch: what each copy takes besides its bytes."},
         [](Settings& s, std::string_view v) {
@@ -476,6 +481,12 @@ Result<void> SetMoves(const Settings& settings, GraphMemories& memories) {
                                                 Quoted(settings.cost_unit) +
                                                 ", but a run is timed in ns");
   }
+  if (!settings.stage_weights_in.empty() &&
+      (settings.weights_in.empty() || !(settings.may_move || settings.prefetch))) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "stage_weights_in: only with weights_in, and with may_move or prefetch, are there "
+                "copies of weights");
+  }
   memories.may_move = settings.may_move || settings.prefetch;
   memories.prefetch = settings.prefetch;
   memories.copy_latency = settings.copy_latency;
@@ -496,6 +507,8 @@ Result<PlanOptions> PlanOptionsFor(const Settings& settings, const GraphInput& i
   const auto activations =
       BERTH_TRY(MemoriesCalled(settings, "activations_in", settings.activations_in));
   const auto weights = BERTH_TRY(MemoriesCalled(settings, "weights_in", settings.weights_in));
+  options.memories.stage_in =
+      BERTH_TRY(MemoriesCalled(settings, "stage_weights_in", settings.stage_weights_in));
   if (!weights.empty()) options.schedule.counting.parameters = true;
   if (!activations.empty() || !weights.empty()) {
     options.memories.allowed = AllowedByKind(input.model.graph, activations, weights);

@@ -45,9 +45,10 @@ struct Settings {
   std::string cost_unit = "ns";        // may be in, separated by commas; empty: any.
   std::string activations_in;
   std::string weights_in;
-  bool spill = false;             // What does not fit these memories is copied out and back.
-  bool may_move = false;          // Tensors are copied from one of these memories to another,
-  bool prefetch = false;          // while operators run,
+  std::string stage_weights_in;  // Where copies of weights may be kept for a while; empty: nowhere.
+  bool spill = false;            // What does not fit these memories is copied out and back.
+  bool may_move = false;         // Tensors are copied from one of these memories to another,
+  bool prefetch = false;         // while operators run,
   std::int64_t copy_latency = 0;  // with so many nanoseconds for each copy.
 };
 

@@ -53,39 +53,84 @@ std::vector<bool> BasesTouched(const Graph& graph) {
   return touched;
 }
 
+// Of each residency that is a copy beside an original: the step of the first operator that uses it, or its
+// start if none does.
+std::vector<Step> FirstUsesOfStaged(const Graph& graph, const MemoryPlan& plan) {
+  std::vector<Step> first(plan.residencies.size());
+  std::vector<bool> found(first.size(), true);
+  bool any = false;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    first[i] = plan.residencies[i].start;
+    found[i] = !internal::IsStaged(plan, i);
+    any = any || !found[i];
+  }
+  if (!any) return first;
+  internal::Whereabouts whereabouts(graph, plan);
+  for (std::size_t s = 0; s < plan.order.size(); ++s) {
+    internal::ForEachUse(graph, plan.order[s], [&](TensorIndex base, Bytes, Bytes) {
+      const std::size_t i = whereabouts.At(base, static_cast<Step>(s));
+      if (i == first.size() || found[i]) return;
+      first[i] = static_cast<Step>(s);
+      found[i] = true;
+    });
+  }
+  return first;
+}
+
 // What operators do in each residency, and copies if `with_copies`. What is not copied counts as a whole,
 // in the first residency of its tensor.
 std::vector<TensorUse> UsesOfResidencies(const Graph& graph, const MemoryPlan& plan,
                                          bool with_copies = true) {
   const std::size_t count = plan.residencies.size();
   std::vector<TensorUse> uses(count);
-  std::vector<std::size_t> at(graph.tensors.size(), count);  // The residency of each tensor.
+  std::vector<std::size_t> at(graph.tensors.size(), count);  // The first residency of each tensor.
   std::vector<bool> moves(graph.tensors.size(), false);
   for (std::size_t i = count; i-- > 0;) {
     const TensorIndex t = plan.residencies[i].tensor;
     at[t] = i;
-    if (!internal::IsCopied(plan, i)) continue;
+    const bool staged = internal::IsStaged(plan, i);
+    if (!staged && !internal::IsCopied(plan, i)) continue;
     moves[t] = true;
     if (!with_copies) continue;
     internal::AddUse(0, graph.tensors[t].bytes, uses[i]);
-    internal::AddUse(graph.tensors[t].bytes, 0, uses[i - 1]);
+    internal::AddUse(graph.tensors[t].bytes, 0, uses[staged ? internal::FirstOf(plan, i) : i - 1]);
   }
   const std::vector<TensorUse> whole = UsesOf(graph);
   for (TensorIndex t = 0; t < at.size(); ++t) {
     if (at[t] < count && !moves[t]) uses[at[t]] = whole[t];
   }
   if (std::find(moves.begin(), moves.end(), true) == moves.end()) return uses;
+  internal::Whereabouts whereabouts(graph, plan);
   for (std::size_t s = 0; s < plan.order.size(); ++s) {
     internal::ForEachUse(graph, plan.order[s], [&](TensorIndex base, Bytes read, Bytes written) {
       if (!moves[base]) return;
-      std::size_t& i = at[base];
-      while (plan.residencies[i].end <= static_cast<Step>(s) && internal::IsCopied(plan, i + 1)) {
-        ++i;
-      }
-      internal::AddUse(read, written, uses[i]);
+      internal::AddUse(read, written, uses[whereabouts.At(base, static_cast<Step>(s))]);
     });
   }
   return uses;
+}
+
+Result<void> CheckStaging(const GraphMemories& memories) {
+  const auto& staging = memories.stage_in;
+  if (!staging.empty() && !memories.may_move) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "there are memories for copies of weights, but nothing is copied: may_move is off");
+  }
+  for (std::size_t i = 0; i < staging.size(); ++i) {
+    const std::string number = std::to_string(staging[i]);
+    if (staging[i] >= memories.memories.size()) {
+      return Fail(ErrorCode::kInvalidOptions,
+                  "memory " + number + " is for copies of weights but does not exist: there are " +
+                      std::to_string(memories.memories.size()));
+    }
+    const auto here = staging.begin() + static_cast<std::ptrdiff_t>(i);
+    if (std::find(staging.begin(), here, staging[i]) != here) {
+      return Fail(ErrorCode::kInvalidOptions,
+                  "memory " + internal::Quoted(memories.memories[staging[i]].name) +
+                      " is given twice for copies of weights");
+    }
+  }
+  return {};
 }
 
 Result<void> CheckAllowed(const Graph& graph, const GraphMemories& memories) {
@@ -143,6 +188,7 @@ std::vector<TensorUse> UsesOf(const Graph& graph) {
 
 Result<void> Validate(const Graph& graph, const Counting& counting, const GraphMemories& memories) {
   BERTH_TRY(CheckAllowed(graph, memories));
+  BERTH_TRY(CheckStaging(memories));
   if (memories.prefetch) BERTH_TRY(internal::CheckTimes(graph, memories));
   const TensorTable table = TableOf(graph, ProgramOrder(graph), counting, memories);
   const Result<void> valid = Validate(table.problem);
@@ -208,15 +254,17 @@ PlanCost CostOf(const Graph& graph, const Counting& counting, const GraphMemorie
 std::vector<MemoryCopy> CopiesOf(const Graph& graph, const GraphMemories& memories,
                                  const MemoryPlan& plan) {
   std::vector<MemoryCopy> copies;
+  const std::vector<Step> first_uses = FirstUsesOfStaged(graph, plan);
   for (std::size_t i = 1; i < plan.residencies.size(); ++i) {
-    if (!internal::IsCopied(plan, i)) continue;
-    const Residency& from = plan.residencies[i - 1];
+    const bool staged = internal::IsStaged(plan, i);
+    if (!staged && !internal::IsCopied(plan, i)) continue;
+    const Residency& from = plan.residencies[staged ? internal::FirstOf(plan, i) : i - 1];
     const Residency& to = plan.residencies[i];
     MemoryCopy copy;
     copy.tensor = to.tensor;
     copy.from = static_cast<std::size_t>(from.memory);
     copy.to = static_cast<std::size_t>(to.memory);
-    copy.before = from.end;
+    copy.before = !staged ? from.end : memories.prefetch ? first_uses[i] : to.start;
     copy.start = to.start;
     copy.bytes = graph.tensors[to.tensor].bytes;
     if (memories.prefetch) {

@@ -59,9 +59,27 @@ void AdmitUnsized(const Graph& graph, const Counting& counting, PlanAnswer& answ
 
 bool HasCopies(const MemoryPlan& plan) {
   for (std::size_t i = 1; i < plan.residencies.size(); ++i) {
-    if (IsCopied(plan, i)) return true;
+    if (IsCopied(plan, i) || IsStaged(plan, i)) return true;
   }
   return false;
+}
+
+Whereabouts::Whereabouts(const Graph& graph, const MemoryPlan& plan)
+    : plan_(plan), first_(graph.tensors.size(), plan.residencies.size()) {
+  for (std::size_t i = plan.residencies.size(); i-- > 0;) first_[plan.residencies[i].tensor] = i;
+  at_ = first_;
+}
+
+std::size_t Whereabouts::At(TensorIndex base, Step step) {
+  std::size_t& i = at_[base];
+  if (i == plan_.residencies.size()) return i;
+  while ((IsCopied(plan_, i + 1) && plan_.residencies[i].end <= step) ||
+         (i + 1 < plan_.residencies.size() && plan_.residencies[i + 1].tensor == base &&
+          IsStaged(plan_, i + 1) && plan_.residencies[i + 1].start <= step)) {
+    ++i;
+  }
+  const bool over = i != first_[base] && plan_.residencies[i].end <= step && IsStaged(plan_, i);
+  return over ? first_[base] : i;
 }
 
 Reserved InHalfSteps(const Reserved& reserved, Step steps) {

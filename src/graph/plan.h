@@ -42,6 +42,19 @@ namespace berth::internal {
 // As ProblemOf(), but without ids, so not valid as the input of a placer. Cost: linear.
 [[nodiscard]] Problem UnnamedProblemOf(const Graph& graph, const MemoryPlan& plan);
 
+// The first residency of the tensor of residency `i`.
+[[nodiscard]] inline std::size_t FirstOf(const MemoryPlan& plan, std::size_t i) {
+  while (i > 0 && plan.residencies[i - 1].tensor == plan.residencies[i].tensor) --i;
+  return i;
+}
+// Whether residency `i` is a copy that is kept for a while beside the first one of its tensor, which stays.
+[[nodiscard]] inline bool IsStaged(const MemoryPlan& plan, std::size_t i) {
+  if (i == 0 || i >= plan.residencies.size() || plan.residencies[i].comes_in) return false;
+  const std::size_t first = FirstOf(plan, i);
+  const Residency& home = plan.residencies[first];
+  const Residency& copy = plan.residencies[i];
+  return first < i && home.memory != copy.memory && home.start < copy.start && copy.end <= home.end;
+}
 // Whether residency `i` of `plan` begins with a copy of the one before it, in another memory: when that
 // one ends, or before, if the copy is made while operators run.
 [[nodiscard]] inline bool IsCopied(const MemoryPlan& plan, std::size_t i) {
@@ -49,7 +62,7 @@ namespace berth::internal {
   const Residency& from = plan.residencies[i - 1];
   const Residency& to = plan.residencies[i];
   return from.tensor == to.tensor && from.memory != to.memory && from.start < to.start &&
-         to.start <= from.end && from.end < to.end;
+         to.start <= from.end && from.end < to.end && !IsStaged(plan, i);
 }
 [[nodiscard]] bool HasCopies(const MemoryPlan& plan);
 
@@ -61,8 +74,23 @@ struct HalfSteps {
 };
 [[nodiscard]] inline HalfSteps HalfStepsOf(const MemoryPlan& plan, std::size_t i) {
   const Residency& r = plan.residencies[i];
-  return {2 * r.start + (IsCopied(plan, i) ? 0 : 1), 2 * r.end + (IsCopied(plan, i + 1) ? 1 : 0)};
+  const bool copied = IsCopied(plan, i) || IsStaged(plan, i);
+  return {2 * r.start + (copied ? 0 : 1), 2 * r.end + (IsCopied(plan, i + 1) ? 1 : 0)};
 }
+
+// Where operators find tensors that are copied, step after step.
+class Whereabouts {
+ public:
+  Whereabouts(const Graph& graph, const MemoryPlan& plan);
+  // The residency in which the operator of `step` uses a base, or the number of residencies if it has none.
+  // Steps must not decrease.
+  [[nodiscard]] std::size_t At(TensorIndex base, Step step);
+
+ private:
+  const MemoryPlan& plan_;
+  std::vector<std::size_t> first_;  // By tensor.
+  std::vector<std::size_t> at_;     // By tensor: the last one that has begun.
+};
 // What is reserved while operators run, and between two of those, in half steps.
 [[nodiscard]] Reserved InHalfSteps(const Reserved& reserved, Step steps);
 

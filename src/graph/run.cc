@@ -61,9 +61,7 @@ namespace {
 // What operators do where tensors are at that time: the sum for each step, added to `run` by memory.
 std::vector<std::int64_t> AccessTimes(const Graph& graph, const GraphMemories& memories,
                                       const MemoryPlan& plan, TimedRun& run) {
-  const std::size_t count = plan.residencies.size();
-  std::vector<std::size_t> at(graph.tensors.size(), count);
-  for (std::size_t i = count; i-- > 0;) at[plan.residencies[i].tensor] = i;
+  internal::Whereabouts whereabouts(graph, plan);
   std::vector<std::int64_t> times(plan.order.size(), 0);
   run.accessing.assign(memories.memories.size(), 0);
   std::vector<std::pair<TensorIndex, TensorUse>> uses;  // Of one operator, by base.
@@ -85,11 +83,8 @@ std::vector<std::int64_t> AccessTimes(const Graph& graph, const GraphMemories& m
     }
     uses.resize(std::min(uses.size(), kept + 1));
     for (const auto& [base, use] : uses) {
-      std::size_t& i = at[base];
-      if (i == count) continue;  // Not placed or not counted.
-      while (plan.residencies[i].end <= static_cast<Step>(s) && internal::IsCopied(plan, i + 1)) {
-        ++i;
-      }
+      const std::size_t i = whereabouts.At(base, static_cast<Step>(s));
+      if (i == plan.residencies.size()) continue;  // Not placed or not counted.
       const auto m = static_cast<std::size_t>(plan.residencies[i].memory);
       const std::int64_t time = internal::AccessTime(memories.memories[m], use);
       times[s] = internal::AddTime(times[s], time);

@@ -196,7 +196,7 @@ class Checker {
       if (!internal::IsCounted(graph_.tensors[residency.tensor], counting_)) {
         return InvalidTensor(residency.tensor, " has a residency but is not counted");
       }
-      BERTH_TRY(CheckMemory(residency));
+      BERTH_TRY(CheckMemory(i));
       if (residency.start < 0 || residency.start >= residency.end || residency.end > steps) {
         return InvalidPlan("a residency of " + Tensor(residency.tensor) + " is the steps [" +
                                std::to_string(residency.start) + ", " +
@@ -204,7 +204,9 @@ class Checker {
                                std::to_string(steps) + " steps of the order",
                            Subject::OfTensor(residency.tensor));
       }
-      if (i > 0) {
+      const bool staged = MayMove() && internal::IsStaged(plan_, i);
+      if (staged) BERTH_TRY(CheckStaged(i));
+      if (i > 0 && !staged) {
         const Residency& before = plan_.residencies[i - 1];
         const bool early = MayPrefetch() && internal::IsCopied(plan_, i);
         if (before.tensor > residency.tensor ||
@@ -254,6 +256,35 @@ class Checker {
                                 ", but the next run needs it where it was");
   }
 
+  // Residency `i` is a copy beside the first one of its tensor.
+  [[nodiscard]] Result<void> CheckStaged(std::size_t i) const {
+    const Residency& copy = plan_.residencies[i];
+    const TensorIndex t = copy.tensor;
+    const std::size_t first = internal::FirstOf(plan_, i);
+    const Residency& home = plan_.residencies[first];
+    const std::string named = ", of which a copy is kept from step " + std::to_string(copy.start);
+    const TensorKind kind = graph_.tensors[t].kind;
+    if (kind != TensorKind::kParameter && kind != TensorKind::kConstant) {
+      return InvalidTensor(t, named + ", is neither a parameter nor a constant");
+    }
+    if (home.start != 0 || home.end != internal::StepsOf(plan_) || home.written_out ||
+        copy.comes_in || copy.written_out) {
+      return InvalidTensor(t, named + ", does not stay where it was");
+    }
+    if (i - 1 > first && plan_.residencies[i - 1].end > copy.start) {
+      return InvalidTensor(t, named + ", has an earlier copy there then");
+    }
+    bool used = false;
+    for (const Access& access : AccessesOf(t)) {
+      if (access.makes() || access.finds != access.leaves) {
+        return InvalidTensor(t, named + ", is written by " + Operator(access.step));
+      }
+      used = used || (copy.start <= access.step && access.step < copy.end);
+    }
+    if (used) return {};
+    return InvalidTensor(t, named + ", is used by no operator there");
+  }
+
   // While residency `i` is copied from the one before it, nothing writes the tensor, and that one is
   // not itself still a target.
   [[nodiscard]] Result<void> CheckWindow(std::size_t i) const {
@@ -277,8 +308,9 @@ class Checker {
     traffic_.cost = internal::CheckedAdd(traffic_.cost, cost).value_or(kMaxBytes);
   }
 
-  // The memory exists, and the tensor may be in it.
-  [[nodiscard]] Result<void> CheckMemory(const Residency& residency) const {
+  // The memory exists, and the tensor, or a copy of it, may be in it.
+  [[nodiscard]] Result<void> CheckMemory(std::size_t i) const {
+    const Residency& residency = plan_.residencies[i];
     const TensorIndex t = residency.tensor;
     const std::size_t count = memories_ == nullptr ? 1 : memories_->memories.size();
     if (residency.memory < 0 || static_cast<std::size_t>(residency.memory) >= count) {
@@ -287,9 +319,17 @@ class Checker {
                              (count == 1 ? "is one" : "are " + std::to_string(count)),
                          Subject::OfTensor(t));
     }
-    if (memories_ == nullptr || memories_->allowed.empty()) return {};
-    const auto& allowed = memories_->allowed[t];
+    if (memories_ == nullptr) return {};
     const auto m = static_cast<std::size_t>(residency.memory);
+    if (MayMove() && internal::IsStaged(plan_, i)) {
+      const auto& staging = memories_->stage_in;
+      if (std::find(staging.begin(), staging.end(), m) != staging.end()) return {};
+      return InvalidTensor(t, " has a copy in memory " +
+                                  internal::Quoted(memories_->memories[m].name) +
+                                  ", which is not for copies of weights");
+    }
+    if (memories_->allowed.empty()) return {};
+    const auto& allowed = memories_->allowed[t];
     if (allowed.empty() || std::find(allowed.begin(), allowed.end(), m) != allowed.end()) return {};
     return InvalidTensor(t,
                          " may not be in memory " + internal::Quoted(memories_->memories[m].name));
@@ -321,6 +361,7 @@ class Checker {
     bool stored = false;                         // The last version of a result was written.
     std::size_t next = 0;
     for (std::size_t r = begin_[t]; r < begin_[t + 1]; ++r) {
+      if (memories_ != nullptr && internal::IsStaged(plan_, r)) continue;
       const Residency& residency = plan_.residencies[r];
       const bool copied = internal::IsCopied(plan_, r);
       if (!copied) BERTH_TRY(CheckStart(t, r, next, copy));
@@ -354,8 +395,10 @@ class Checker {
   [[nodiscard]] Result<void> CheckEnd(TensorIndex t, std::int32_t version,
                                       std::int32_t copy) const {
     // An input that is written in place outlives the run only if it was retrieved as a copy.
-    const bool kept = plan_.residencies[begin_[t + 1] - 1].end == internal::StepsOf(plan_) &&
-                      version == last_version_[t];
+    std::size_t last = begin_[t + 1] - 1;
+    if (memories_ != nullptr && internal::IsStaged(plan_, last)) last = begin_[t];
+    const bool kept =
+        plan_.residencies[last].end == internal::StepsOf(plan_) && version == last_version_[t];
     if (is_output_[t] && copy != last_version_[t] && (!IsPreloaded(t) || declared_[t]) && !kept) {
       if (version == last_version_[t]) {
         return InvalidTensor(t, ", a result, is neither written off chip nor kept to the end");

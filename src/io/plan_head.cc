@@ -184,6 +184,12 @@ void AddGraphMemories(const Graph& graph, const PlanAnswer& answer, const Proven
   }
   head["fixed_order"] = answer.fixed_order;
   head["may_move"] = memories.may_move;
+  if (!memories.stage_in.empty()) {
+    head["stage_weights_in"] = Json::array();
+    for (const std::size_t m : memories.stage_in) {
+      head["stage_weights_in"].push_back(memories.memories[m].name);
+    }
+  }
   if (memories.prefetch) {
     head["prefetch"] = true;
     head["copy_latency"] = memories.copy_latency;

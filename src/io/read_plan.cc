@@ -597,6 +597,7 @@ class GraphPlanReader {
     if (!activations.empty() || !weights.empty()) {
       read_.memories.allowed = AllowedByKind(graph_, activations, weights);
     }
+    read_.memories.stage_in = BERTH_TRY(MemoriesCalled(json, "stage_weights_in"));
     if (read_.spills) read_.plan.traffic = BERTH_TRY(TrafficFrom(source_, FiguresOf(json)));
     return {};
   }

@@ -18,6 +18,9 @@ constexpr std::size_t kMostPins = 2000;
 constexpr std::size_t kMostCompared = 4000;
 constexpr std::size_t kMostExchanged = 2000;
 
+// Nogoods that one conflict becomes at most, if its units are several items.
+constexpr std::size_t kMostCombined = 64;
+
 // The sum of profits that the search computes with.
 constexpr std::int64_t kMostProfit = std::int64_t{1} << 55;
 
@@ -292,34 +295,83 @@ void Assigner::AddItem(std::size_t u, const std::vector<std::size_t>& better, Wi
     ++selection_.sections;
     for (std::vector<Bytes>& room : selection_.capacity) room.push_back(kMaxBytes);
   }
-  for (const std::size_t k : better) {
-    const Wide profit = (base_score - Wide(unit.modes[k].cost)) >> shift_;
-    item.options.push_back(
-        {unit.modes[k].memory, std::max<std::int64_t>(1, static_cast<std::int64_t>(profit))});
+  const std::size_t first = uses_.size();
+  item_of_[u] = static_cast<int>(first);
+  for (std::size_t from = 0; from < better.size(); from += kMostOptions) {
+    const std::size_t end = std::min(from + kMostOptions, better.size());
+    item.options.clear();
+    Use use{u, {}, better.size() <= kMostOptions};
+    for (std::size_t i = from; i < end; ++i) {
+      const Mode& mode = unit.modes[better[i]];
+      const Wide profit = (base_score - Wide(mode.cost)) >> shift_;
+      item.options.push_back(
+          {mode.memory, std::max<std::int64_t>(1, static_cast<std::int64_t>(profit))});
+      use.modes.push_back(better[i]);
+    }
+    uses_.push_back(std::move(use));
+    selection_.items.push_back(item);
   }
-  item_of_[u] = static_cast<int>(selection_.items.size());
-  uses_.push_back({u, better});
-  selection_.items.push_back(std::move(item));
+  // Of several items of a unit at most one is taken.
+  const auto all_of = [&](std::size_t i) {
+    std::vector<Literal> literals;
+    for (std::size_t o = 0; o < uses_[i].modes.size(); ++o) literals.push_back({i, o});
+    return literals;
+  };
+  for (std::size_t i = first; i < uses_.size(); ++i) {
+    for (std::size_t j = i + 1; j < uses_.size(); ++j) {
+      selection_.nogoods.push_back({{all_of(i), all_of(j)}});
+    }
+  }
+}
+
+std::pair<std::size_t, std::size_t> Assigner::ItemsOf(std::size_t unit) const {
+  if (item_of_.empty() || item_of_[unit] < 0) return {0, 0};
+  const auto first = static_cast<std::size_t>(item_of_[unit]);
+  std::size_t end = first + 1;
+  while (end < uses_.size() && uses_[end].unit == unit) ++end;
+  return {first, end};
+}
+
+// Of each item of the unit, what is in conflict where this mode is.
+std::vector<std::vector<Literal>> Assigner::LiteralsOf(std::size_t unit, std::size_t mode) const {
+  const Mode& wanted = model_.units[unit].modes[mode];
+  std::vector<std::vector<Literal>> found;
+  const auto [first, end] = ItemsOf(unit);
+  for (std::size_t item = first; item < end; ++item) {
+    std::vector<Literal> literals;
+    for (std::size_t o = 0; o < uses_[item].modes.size(); ++o) {
+      const Mode& other = model_.units[unit].modes[uses_[item].modes[o]];
+      // What may lie anywhere is in conflict wherever it lies.
+      if (other.memory == wanted.memory && (!wanted.pin || other.pin == wanted.pin)) {
+        literals.push_back({item, o});
+      }
+    }
+    if (!literals.empty()) found.push_back(std::move(literals));
+  }
+  return found;
 }
 
 void Assigner::AddNogood(const Conflict& conflict) {
-  Nogood nogood;
+  std::vector<Nogood> nogoods(1);  // One for each combination of items.
   for (const auto& [u, k] : conflict) {
-    if (item_of_[u] < 0) return;  // It has no such mode any more.
-    const auto item = static_cast<std::size_t>(item_of_[u]);
-    const Mode& mode = model_.units[u].modes[k];
-    std::vector<Literal> member;
-    for (std::size_t o = 0; o < uses_[item].modes.size(); ++o) {
-      const Mode& other = model_.units[u].modes[uses_[item].modes[o]];
-      // What may lie anywhere is in conflict wherever it lies.
-      if (other.memory == mode.memory && (!mode.pin || other.pin == mode.pin)) {
-        member.push_back({item, o});
+    std::vector<std::vector<Literal>> members = LiteralsOf(u, k);
+    if (members.empty()) return;  // It has no such mode any more.
+    if (members.size() * nogoods.size() > kMostCombined) {
+      // The mode itself, at least.
+      const auto literal = LiteralOf(u, k);
+      if (!literal) return;
+      members = {{*literal}};
+    }
+    std::vector<Nogood> next;
+    for (const Nogood& nogood : nogoods) {
+      for (const std::vector<Literal>& member : members) {
+        next.push_back(nogood);
+        next.back().members.push_back(member);
       }
     }
-    if (member.empty()) return;
-    nogood.members.push_back(std::move(member));
+    nogoods = std::move(next);
   }
-  selection_.nogoods.push_back(std::move(nogood));
+  for (Nogood& nogood : nogoods) selection_.nogoods.push_back(std::move(nogood));
 }
 
 void Assigner::AddNogoods() {
@@ -411,9 +463,10 @@ Assignment Assigner::WithAside(Assignment assignment) const {
 bool Assigner::IsMovable(const Use& use) const {
   const Unit& unit = model_.units[use.unit];
   const Buffer& buffer = model_.tables.front().problem.buffers[use.unit];
-  return unit.buffers.size() == 1 && buffer.gaps.empty() && !buffer.offset && !tied_[use.unit] &&
-         std::none_of(use.modes.begin(), use.modes.end(),
-                      [&](std::size_t k) { return unit.modes[k].pin.has_value(); });
+  return use.all && unit.buffers.size() == 1 && buffer.gaps.empty() && !buffer.offset &&
+         !tied_[use.unit] && std::none_of(use.modes.begin(), use.modes.end(), [&](std::size_t k) {
+           return unit.modes[k].pin.has_value();
+         });
 }
 
 void Assigner::AddExchanges() {
@@ -506,12 +559,13 @@ Assignment Assigner::FromChoice(const Choice& choice) const {
 }
 
 std::optional<Literal> Assigner::LiteralOf(std::size_t unit, std::size_t mode) const {
-  if (item_of_.empty() || item_of_[unit] < 0) return std::nullopt;
-  const auto item = static_cast<std::size_t>(item_of_[unit]);
-  const std::vector<std::size_t>& modes = uses_[item].modes;
-  const auto at = std::find(modes.begin(), modes.end(), mode);
-  if (at == modes.end()) return std::nullopt;
-  return Literal{item, static_cast<std::size_t>(at - modes.begin())};
+  const auto [first, end] = ItemsOf(unit);
+  for (std::size_t item = first; item < end; ++item) {
+    const std::vector<std::size_t>& modes = uses_[item].modes;
+    const auto at = std::find(modes.begin(), modes.end(), mode);
+    if (at != modes.end()) return Literal{item, static_cast<std::size_t>(at - modes.begin())};
+  }
+  return std::nullopt;
 }
 
 std::int64_t Assigner::ProfitOf(Wide score) const {

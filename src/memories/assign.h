@@ -78,7 +78,10 @@ class Assigner {
   struct Use {
     std::size_t unit;
     std::vector<std::size_t> modes;  // By option.
+    bool all = true;  // That are better than the base; else the unit is several items.
   };
+  // The items of a unit, in order: from the first on, those before the second.
+  [[nodiscard]] std::pair<std::size_t, std::size_t> ItemsOf(std::size_t unit) const;
   [[nodiscard]] Wide BaseScore(std::size_t unit) const;
   [[nodiscard]] Wide ScoreOf(std::size_t unit, int mode) const;
   [[nodiscard]] int CheapestOf(std::size_t unit) const;
@@ -91,6 +94,8 @@ class Assigner {
                const std::vector<std::size_t>& rank);
   void AddNogoods();
   void AddNogood(const Conflict& conflict);
+  [[nodiscard]] std::vector<std::vector<Literal>> LiteralsOf(std::size_t unit,
+                                                             std::size_t mode) const;
   [[nodiscard]] bool HasItems(const Conflict& conflict) const;
   void AddPairs();
   [[nodiscard]] bool IsMovable(const Use& use) const;
@@ -117,7 +122,7 @@ class Assigner {
 
   Selection selection_;
   std::vector<Use> uses_;     // By item.
-  std::vector<int> item_of_;  // By unit, or -1.
+  std::vector<int> item_of_;  // By unit: its first one, or -1.
   Assignment decided_;        // Of the units that are no items.
   Wide outside_ = 0;          // The score without any option taken.
   int shift_ = 0;

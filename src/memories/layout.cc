@@ -510,6 +510,39 @@ void Layout::UndoTo(std::size_t mark) {
   }
 }
 
+void Layout::Restore(const std::vector<Spot>& spots) {
+  for (std::size_t u = 0; u < units(); ++u) {
+    if (At(u) != spots[u]) Move(u, spots[u]);
+  }
+  Commit();
+}
+
+void Layout::MoveBack(const std::function<bool()>& goes_on) {
+  std::vector<std::size_t> away;
+  for (std::size_t u = 0; u < units(); ++u) {
+    const std::optional<Spot>& before = Before(u);
+    if (before && MovedAt(u, At(u)) > 0 && Allows(u, *before) &&
+        ScoreAt(u, *before) <= ScoreAt(u, At(u)) && MovedAt(u, *before) < MovedAt(u, At(u))) {
+      away.push_back(u);
+    }
+  }
+  std::stable_sort(away.begin(), away.end(),
+                   [&](std::size_t a, std::size_t b) { return BytesBefore(a) > BytesBefore(b); });
+  for (bool changed = true; changed;) {
+    changed = false;
+    std::vector<std::size_t> still;
+    for (const std::size_t u : away) {
+      if (goes_on() && IsFree(u, *Before(u))) {
+        Move(u, *Before(u));
+        changed = true;
+      } else {
+        still.push_back(u);
+      }
+    }
+    away = std::move(still);
+  }
+}
+
 std::vector<std::pair<std::size_t, Spot>> Layout::ChangesSince(std::size_t mark) const {
   std::vector<std::pair<std::size_t, Spot>> changes;
   for (std::size_t k = mark; k < trail_.size(); ++k) changes.emplace_back(trail_[k].unit, Spot());

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -105,6 +106,12 @@ class Layout {
   [[nodiscard]] std::vector<std::pair<std::size_t, Spot>> ChangesSince(std::size_t mark) const;
   // The changes are there to stay.
   void Commit() { trail_.clear(); }
+  // All of them, to be restored; what has changed since is there to stay.
+  [[nodiscard]] const std::vector<Spot>& spots() const { return spots_; }
+  void Restore(const std::vector<Spot>& spots);
+  // Units return to where they were, the largest first, as far as their bytes are free and they cost no
+  // more there. Only as long as `goes_on`.
+  void MoveBack(const std::function<bool()>& goes_on);
 
   // What the sums of bytes alone prove: no assignment has a lower score. Adds up sections that share
   // no unit. Cost: O(n) for each section.

@@ -12,7 +12,7 @@
 #include "berth/memories.h"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <iterator>
 #include <limits>
 #include <memory>
@@ -22,13 +22,13 @@
 #include "base/check.h"
 #include "base/try.h"
 #include "memories/answer.h"
+#include "memories/asking.h"
 #include "memories/assign.h"
 #include "memories/choose.h"
 #include "memories/fit.h"
 #include "memories/improve.h"
 #include "memories/layout.h"
 #include "memories/model.h"
-#include "place/core.h"
 
 namespace berth {
 namespace internal::memories {
@@ -46,8 +46,8 @@ constexpr std::int64_t kAutoNodes = 20'000;
 constexpr std::int64_t kGuidedNodes = 20'000;
 constexpr std::int64_t kReduceNodes = 3'000;
 // For questions of PlaceMost(), of which there are many.
-constexpr std::int64_t kMostAutoNodes = 4'000;
-constexpr std::int64_t kMostGuidedNodes = 2'000;
+constexpr std::array<Look, 2> kMostLooks = {
+    {{Algorithm::kAuto, 4'000}, {Algorithm::kGuided, 2'000}}};
 // The same of windows that kAuto leaves open, of which at most so many are asked again. Reducing what
 // the search that learns has proved: its nodes cost ten times as much.
 constexpr std::int64_t kWindowNodes = 5'000;
@@ -92,24 +92,13 @@ class Planner {
         options_(options),
         model_(model),
         budget_(budget),
-        assigner_(problem, model) {
-    options_.place.progress = nullptr;  // Of searches for offsets, which are about bytes.
-    options_.place.minimize = false;
-    options_.place.minimize_if_infeasible = false;
-    options_.place.algorithm = Algorithm::kAuto;
-  }
+        assigner_(problem, model),
+        asker_(problem, model, options.place, options.conflicts, budget) {}
 
   void Run();
   void Finish(PlanAnswer& answer) const;
 
  private:
-  enum class Fit { kYes, kNo, kUnknown };
-  struct Answer {
-    Fit fit = Fit::kUnknown;
-    std::int64_t nodes = 0;  // That it took.
-    // kNo: the buffers of the table that cannot be placed by themselves, as far as the proof tells.
-    std::optional<std::vector<std::size_t>> core;
-  };
   struct Proof {  // That these units cannot be placed.
     std::vector<std::size_t> units;
     Algorithm algorithm = Algorithm::kAuto;  // That proved it.
@@ -135,13 +124,6 @@ class Planner {
                Proof& proof);
   [[nodiscard]] bool IsBetterWithoutOne(const Assignment& assignment,
                                         const std::vector<std::size_t>& units) const;
-  [[nodiscard]] std::vector<std::size_t> PlaceMost(std::size_t memory,
-                                                   const std::vector<std::size_t>& units,
-                                                   Placed& plan);
-  [[nodiscard]] Problem TableOf(std::size_t memory, const std::vector<std::size_t>& units,
-                                const Assignment& assignment) const;
-  [[nodiscard]] Answer Ask(const Problem& table, Algorithm algorithm, std::int64_t nodes,
-                           std::vector<Bytes>* offsets);
   [[nodiscard]] Fit PlaceUnits(std::size_t memory, const std::vector<std::size_t>& units,
                                const Assignment& assignment, bool proved,
                                std::vector<Bytes>& offsets, Proof& proof);
@@ -149,7 +131,7 @@ class Planner {
                                                   const std::vector<std::size_t>& units,
                                                   const Assignment& assignment,
                                                   std::size_t windows);
-  [[nodiscard]] static std::vector<std::size_t> Named(const Answer& answer,
+  [[nodiscard]] static std::vector<std::size_t> Named(const Asker::Answer& answer,
                                                       const std::vector<std::size_t>& units);
   void Reduce(std::size_t memory, const Assignment& assignment, bool proved, Proof& proof);
   [[nodiscard]] bool LeaveOut(std::size_t memory, const Assignment& assignment,
@@ -157,8 +139,6 @@ class Planner {
                               std::int64_t& left, Proof& proof);
   [[nodiscard]] std::vector<std::size_t> Dispensable(const Assignment& assignment,
                                                      const std::vector<std::size_t>& units) const;
-  [[nodiscard]] std::vector<std::size_t> UnitsIn(std::size_t memory,
-                                                 const Assignment& assignment) const;
   void Offer(const Placed& plan);
   void RaiseBound(Wide bound);
   void Tell() const;
@@ -166,11 +146,11 @@ class Planner {
                            const Assignment& assignment, Placed& plan) const;
 
   const MemoryProblem& problem_;
-  const std::function<void(const Progress&)> progress_;
-  MemoriesOptions options_;
+  const MemoriesOptions& options_;
   const Model& model_;
   Budget& budget_;
   Assigner assigner_;
+  Asker asker_;
   std::unique_ptr<ChoiceSearch> choosing_;
   std::int64_t chosen_for_ = 0;  // Assigner::changes() at its beginning.
   std::optional<Placed> best_;
@@ -199,10 +179,11 @@ void Planner::RaiseBound(Wide bound) {
 
 // Costs, once everything that must be placed is.
 void Planner::Tell() const {
-  if (!progress_) return;
+  const auto& progress = options_.place.progress;
+  if (!progress) return;
   const PlanCost best = assigner_.CostOfScore(best_score_);
   const PlanCost bound = assigner_.CostOfScore(std::min(bound_, best_score_));
-  if (best.unplaced == 0) progress_({best.cost, bound.cost, budget_.nodes_spent()});
+  if (best.unplaced == 0) progress({best.cost, bound.cost, budget_.nodes_spent()});
 }
 
 // In several orders: profit for each byte and step, profit for the root of the bytes, as XLA has it,
@@ -239,61 +220,8 @@ void Planner::FitGreedily() {
   fit(bytes);
 }
 
-std::vector<std::size_t> Planner::UnitsIn(std::size_t memory, const Assignment& assignment) const {
-  std::vector<std::size_t> units;
-  for (std::size_t u = 0; u < assignment.size(); ++u) {
-    if (assignment[u] == kOut) continue;
-    const auto k = static_cast<std::size_t>(assignment[u]);
-    if (model_.units[u].modes[k].memory == memory) units.push_back(u);
-  }
-  return units;
-}
-
-// The units first, in order; then the reserved ranges.
-Problem Planner::TableOf(std::size_t memory, const std::vector<std::size_t>& units,
-                         const Assignment& assignment) const {
-  const std::vector<Buffer>& all = model_.tables[memory].problem.buffers;
-  Problem table;
-  table.capacity = problem_.memories[memory].capacity;
-  for (const std::size_t u : units) {
-    Buffer& buffer = table.buffers.emplace_back(all[u]);
-    const Mode& mode = model_.units[u].modes[static_cast<std::size_t>(assignment[u])];
-    if (mode.pin) buffer.offset = mode.pin;
-    if (!problem_.placing.empty()) {
-      const std::size_t b = model_.units[u].buffers.front();
-      const std::optional<Previous>& previous = problem_.placing[b].previous;
-      if (previous && previous->memory == memory) {
-        const Bytes hint = previous->offset - model_.tables[memory].places[b].distance;
-        if (hint >= 0 && hint <= kMaxBytes) buffer.hint = hint;
-      }
-    }
-  }
-  table.buffers.insert(table.buffers.end(),
-                       all.begin() + static_cast<std::ptrdiff_t>(model_.units.size()), all.end());
-  return table;
-}
-
-Planner::Answer Planner::Ask(const Problem& table, Algorithm algorithm, std::int64_t nodes,
-                             std::vector<Bytes>* offsets) {
-  Budget part(budget_, 1.0);
-  part.SetNodeLimit(std::min(nodes, part.node_limit()));
-  options_.place.algorithm = algorithm;
-  std::optional<std::vector<std::size_t>> core;
-  const Result<PlanAnswer> answer = options_.conflicts
-                                        ? PlaceWithCore(table, options_.place, part, core)
-                                        : Place(table, options_.place, part);
-  BERTH_CHECK(answer.has_value());
-  if (answer->outcome == Outcome::kInfeasible) {
-    return {Fit::kNo, part.nodes_spent(), std::move(core)};
-  }
-  const bool fits = answer->fits() || (answer->best && !table.capacity);
-  if (!fits) return {Fit::kUnknown, part.nodes_spent(), {}};
-  if (offsets != nullptr) *offsets = PlacementOf(*answer->best).offsets;
-  return {Fit::kYes, part.nodes_spent(), {}};
-}
-
 // Of the units of a table that cannot be placed, those that the proof needs.
-std::vector<std::size_t> Planner::Named(const Answer& answer,
+std::vector<std::size_t> Planner::Named(const Asker::Answer& answer,
                                         const std::vector<std::size_t>& units) {
   if (!answer.core) return units;
   std::vector<std::size_t> named;
@@ -304,12 +232,12 @@ std::vector<std::size_t> Planner::Named(const Answer& answer,
 }
 
 // `proof`: how it was proved, if it was, that they cannot be placed.
-Planner::Fit Planner::PlaceUnits(std::size_t memory, const std::vector<std::size_t>& units,
-                                 const Assignment& assignment, bool proved,
-                                 std::vector<Bytes>& offsets, Proof& proof) {
-  const Problem table = TableOf(memory, units, assignment);
+Fit Planner::PlaceUnits(std::size_t memory, const std::vector<std::size_t>& units,
+                        const Assignment& assignment, bool proved, std::vector<Bytes>& offsets,
+                        Proof& proof) {
+  const Problem table = asker_.TableOf(memory, units, assignment);
   proof = {units, Algorithm::kAuto, 0, true};
-  Answer answer = Ask(table, proof.algorithm, kAutoNodes, &offsets);
+  Asker::Answer answer = asker_.Ask(table, {proof.algorithm, kAutoNodes}, &offsets);
   // A choice that takes search to place, so that others may not fit at all.
   const auto size = static_cast<std::int64_t>(units.size());
   wary_ = wary_ || answer.fit != Fit::kYes || (!asked_ && 2 * answer.nodes > 3 * size);
@@ -320,7 +248,7 @@ Planner::Fit Planner::PlaceUnits(std::size_t memory, const std::vector<std::size
     if (proved) ImproveBest();
     proof.algorithm = Algorithm::kGuided;
     const std::int64_t nodes = patience_ * kGuidedNodes;
-    answer = Ask(table, proof.algorithm, proved ? nodes : nodes / kUnprovedPart, &offsets);
+    answer = asker_.Ask(table, {proof.algorithm, proved ? nodes : nodes / kUnprovedPart}, &offsets);
   }
   proof.nodes = answer.nodes;
   proof.holds = answer.fit == Fit::kNo;
@@ -334,7 +262,7 @@ std::optional<Planner::Proof> Planner::FindConflict(std::size_t memory,
                                                     const std::vector<std::size_t>& units,
                                                     const Assignment& assignment,
                                                     std::size_t windows) {
-  const Problem table = TableOf(memory, units, assignment);
+  const Problem table = asker_.TableOf(memory, units, assignment);
   const std::vector<Section> sections = Sections(table);
   std::vector<std::vector<std::size_t>> open;
   for (std::size_t width = kFirstWindow; width <= kLastWindow; width *= 2) {
@@ -347,8 +275,8 @@ std::optional<Planner::Proof> Planner::FindConflict(std::size_t memory,
       }
       if (budget_.TimeIsUp()) return std::nullopt;
       if (part.size() < 2 || part.size() == units.size()) continue;
-      const Answer answer =
-          Ask(TableOf(memory, part, assignment), Algorithm::kAuto, kReduceNodes, nullptr);
+      const Asker::Answer answer = asker_.Ask(asker_.TableOf(memory, part, assignment),
+                                              {Algorithm::kAuto, kReduceNodes}, nullptr);
       if (answer.fit == Fit::kNo)
         return Proof{Named(answer, part), Algorithm::kAuto, answer.nodes, true};
       if (answer.fit == Fit::kUnknown && (open.empty() || part != open.back())) {
@@ -359,8 +287,9 @@ std::optional<Planner::Proof> Planner::FindConflict(std::size_t memory,
   if (open.size() > windows) open.resize(windows);
   for (std::vector<std::size_t>& part : open) {
     if (budget_.TimeIsUp()) return std::nullopt;
-    const Answer answer = Ask(TableOf(memory, part, assignment), Algorithm::kGuided,
-                              patience_ * kWindowNodes, nullptr);
+    const Asker::Answer answer =
+        asker_.Ask(asker_.TableOf(memory, part, assignment),
+                   {Algorithm::kGuided, patience_ * kWindowNodes}, nullptr);
     if (answer.fit == Fit::kNo)
       return Proof{Named(answer, part), Algorithm::kGuided, answer.nodes, true};
   }
@@ -429,9 +358,10 @@ bool Planner::LeaveOut(std::size_t memory, const Assignment& assignment,
                    [&](std::size_t u) { return kept[u]; });
       const std::int64_t limit =
           brief ? kReduceNodes : kReduceTimes * proof.nodes + kReduceNodes / 10;
-      const Answer answer =
-          rest.empty() ? Answer{}
-                       : Ask(TableOf(memory, rest, assignment), proof.algorithm, limit, nullptr);
+      const Asker::Answer answer = rest.empty()
+                                       ? Asker::Answer{}
+                                       : asker_.Ask(asker_.TableOf(memory, rest, assignment),
+                                                    {proof.algorithm, limit}, nullptr);
       left -= answer.nodes * (brief ? 1 : kGuidedWeight);
       if (answer.fit != Fit::kNo) {
         keep(proof.units);
@@ -494,58 +424,14 @@ bool Planner::IsBetterWithoutOne(const Assignment& assignment,
   });
 }
 
-// Of units that cannot be placed together, or are not known to: as many as can, those that are worth
-// the most for the root of their bytes and steps first, some at a time. The others get their base.
-// Ends, with the plan unfinished, as soon as what is left cannot be better than the best plan.
-// Returns the units that were in the first memory when one more did not fit, and that one.
-std::vector<std::size_t> Planner::PlaceMost(std::size_t memory,
-                                            const std::vector<std::size_t>& units, Placed& plan) {
-  const std::vector<Buffer>& buffers = model_.tables[memory].problem.buffers;
-  std::vector<std::pair<double, std::size_t>> order;
-  for (const std::size_t u : units) {
-    const double steps = static_cast<double>(buffers[u].end - buffers[u].start);
-    const double area = static_cast<double>(buffers[u].size) * steps;
-    order.emplace_back(-assigner_.Gain(u, plan.assignment[u]) / std::sqrt(area + 1), u);
-  }
-  std::sort(order.begin(), order.end());
-  std::vector<std::size_t> placed;
-  std::vector<std::size_t> conflict;
-  std::vector<Bytes> offsets;
-  for (std::size_t at = 0, run = order.size() / 2; at < order.size();) {
-    run = std::clamp<std::size_t>(run, 1, order.size() - at);
-    std::vector<std::size_t> wanted = placed;
-    for (std::size_t k = at; k < at + run; ++k) wanted.push_back(order[k].second);
-    std::vector<Bytes> found;
-    const Problem table = TableOf(memory, wanted, plan.assignment);
-    Answer answer = Ask(table, Algorithm::kAuto, kMostAutoNodes, &found);
-    if (answer.fit == Fit::kUnknown)
-      answer = Ask(table, Algorithm::kGuided, kMostGuidedNodes, &found);
-    if (answer.fit == Fit::kYes) {
-      placed = std::move(wanted);
-      offsets = std::move(found);
-      at += run;
-      run *= 2;
-    } else if (run > 1) {
-      run /= 2;
-    } else {
-      if (conflict.empty()) conflict = std::move(wanted);
-      const std::size_t out = order[at++].second;
-      plan.assignment[out] = assigner_.BaseOf(out);
-      if (assigner_.Score(plan.assignment) >= best_score_) break;
-    }
-    if (budget_.Exhausted()) break;
-  }
-  for (std::size_t k = 0; k < placed.size(); ++k) plan.offsets[placed[k]] = offsets[k];
-  return conflict;
-}
-
 // A memory's units of a choice that is proved best, after a first look: with more nodes, as that is
 // worth to know. True: they can be placed, which is remembered.
 bool Planner::PlaceAtLast(std::size_t memory, const Assignment& assignment, Proof& proof) {
-  const std::vector<std::size_t> units = UnitsIn(memory, assignment);
+  const std::vector<std::size_t> units = UnitsIn(model_, memory, assignment);
   std::vector<Bytes> offsets;
-  const Answer answer = Ask(TableOf(memory, units, assignment), Algorithm::kGuided,
-                            kProvedTimes * patience_ * kGuidedNodes, &offsets);
+  const Asker::Answer answer =
+      asker_.Ask(asker_.TableOf(memory, units, assignment),
+                 {Algorithm::kGuided, kProvedTimes * patience_ * kGuidedNodes}, &offsets);
   if (answer.fit == Fit::kNo) {
     proof = {Named(answer, units), Algorithm::kGuided, answer.nodes, true};
   }
@@ -579,7 +465,7 @@ void Planner::Try(const Assignment& wanted, Wide left, bool proved) {
 // it is not known whether they fit, and what of them is to be excluded.
 bool Planner::PlaceEach(Placed& plan, Wide left, bool proved, std::vector<Open>& open) {
   for (std::size_t m = 0; m < model_.tables.size(); ++m) {
-    const std::vector<std::size_t> units = UnitsIn(m, plan.assignment);
+    const std::vector<std::size_t> units = UnitsIn(model_, m, plan.assignment);
     if (units.empty() || Known(m, units, plan.assignment, plan)) continue;
     std::vector<Bytes> offsets;
     Proof proof;
@@ -592,7 +478,8 @@ bool Planner::PlaceEach(Placed& plan, Wide left, bool proved, std::vector<Open>&
     const Assignment before = plan.assignment;
     if (proof.holds) Exclude(m, before, left, proved, proof);
     const bool hopes = IsBetterWithoutOne(before, proof.units);
-    std::vector<std::size_t> conflict = hopes ? PlaceMost(m, units, plan) : units;
+    std::vector<std::size_t> conflict =
+        hopes ? asker_.PlaceMost(assigner_, m, units, kMostLooks, best_score_, plan) : units;
     if (!proof.holds && !conflict.empty()) {
       proof.units = std::move(conflict);
       open.push_back({m, before, std::move(proof)});

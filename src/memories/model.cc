@@ -16,8 +16,6 @@
 namespace berth::internal::memories {
 namespace {
 
-constexpr std::size_t kMostModes = 60;
-
 const Placing& PlacingOf(const MemoryProblem& problem, std::size_t buffer) {
   static const Placing kAnywhere;
   return problem.placing.empty() ? kAnywhere : problem.placing[buffer];
@@ -272,16 +270,6 @@ Result<Model> Compile(const MemoryProblem& problem) {
   for (std::size_t u = 0; u < model.units.size(); ++u) {
     Unit& unit = model.units[u];
     maker.Make(u, unit);
-    if (unit.modes.size() > kMostModes) {
-      const std::size_t b = unit.buffers.front();
-      return Fail(ErrorCode::kUnsupported,
-                  "buffer " + Quoted(problem.table.buffers[b].id) + ": it, or its group, has " +
-                      std::to_string(unit.modes.size()) +
-                      " places to choose from, over the limit "
-                      "of " +
-                      std::to_string(kMostModes),
-                  Subject::OfBuffer(b));
-    }
   }
   return model;
 }

@@ -14,21 +14,24 @@
 //
 // What is proved. Sums of bytes bound the costs (layout.h). Of moves: wherever a new unit lies, what is
 // there now has to move, if nothing is left out; the least of these sums bounds the bytes that move.
-// Where that is not enough, the sets F of few bytes are tried in order (FewestMoves()).
+// Where that is not enough, the sets F of few bytes are tried in order (fewest_moves.h).
 #include "berth/repack.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
-#include <map>
-#include <set>
+#include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "base/check.h"
 #include "base/try.h"
 #include "memories/answer.h"
+#include "memories/asking.h"
 #include "memories/assign.h"
 #include "memories/choose.h"
+#include "memories/fewest_moves.h"
 #include "memories/improve.h"
 #include "memories/layout.h"
 #include "memories/model.h"
@@ -48,15 +51,17 @@ constexpr std::int64_t kStageSteps = 10'000;
 constexpr std::int64_t kChainSteps = 400;
 // Questions to Place() in one call that found nothing.
 constexpr int kMostAsked = 4;
+// Times their nodes, if several units want places.
+constexpr std::int64_t kTimesForAll = 4;
 constexpr int kMostRounds = 4;
 // Of the choice by sums: states side by side, and nodes; percent of the capacities that it may use,
 // until one can be placed.
 constexpr std::size_t kChooseWidth = 64;
 constexpr std::int64_t kChooseNodes = 100'000;
 constexpr int kPercent[] = {100, 99, 98, 96, 94, 92};
-// Questions for the proof that no fewer bytes can move, and their nodes.
-constexpr int kProofQuestions = 40;
-constexpr std::int64_t kProofNodes = 500;
+// Of questions for as many as can be placed, of which there are many.
+constexpr std::int64_t kMostNodes = 4'000;
+constexpr std::int64_t kMostGuidedNodes = 5'000;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 struct Standing {  // Of plans: the less the better.
@@ -76,7 +81,9 @@ class Repacker {
         algorithm_(options.place.algorithm),
         model_(model),
         budget_(budget),
+        asker_(problem, model, options.place, /*cores=*/false, budget),
         layout_(problem, model),
+        fewest_(problem, model, layout_, asker_, budget, [this] { return GoesOn(); }),
         locked_(model.units.size()),
         weight_(model.units.size()),
         limited_(budget.has_node_limit() || budget.has_time_limit()) {
@@ -111,27 +118,12 @@ class Repacker {
   void TryExchange(std::size_t u, const Spot& spot);
   [[nodiscard]] bool AskForRoom(std::size_t u);
   [[nodiscard]] bool AskWith(std::size_t u, int memory, const std::vector<bool>& may_move);
-  [[nodiscard]] PlanAnswer Ask(const Problem& table, Algorithm algorithm, std::int64_t nodes);
   [[nodiscard]] Problem TableOf(int memory, std::size_t extra, const std::vector<bool>& may_move,
                                 std::vector<std::size_t>& units) const;
   void ChooseAnew();
-  [[nodiscard]] bool PlaceAll(const Assignment& assignment);
-  [[nodiscard]] std::vector<Spot> Snapshot() const;
-  void Restore(const std::vector<Spot>& spots);
+  [[nodiscard]] bool PlaceAll(const Assigner& assigner, const Assignment& assignment, bool most,
+                              Wide best);
   [[nodiscard]] bool MakeRoomForAll();
-  void MoveBack();
-  void BoundMoves();
-  void FewestMoves();
-  [[nodiscard]] bool FindFresh(std::vector<std::size_t>& fresh, int& memory) const;
-  void MoveOnly(int memory, const std::vector<std::size_t>& free,
-                const std::vector<Bytes>& offsets);
-  [[nodiscard]] Outcome AskMoves(int memory, const std::vector<std::size_t>& free,
-                                 const std::vector<std::size_t>& pinned,
-                                 std::vector<Bytes>* offsets);
-  [[nodiscard]] std::vector<std::size_t> ReduceMoves(int memory,
-                                                     const std::vector<std::size_t>& free,
-                                                     std::vector<std::size_t> pinned,
-                                                     int& questions);
   void Weigh(bool by_bytes);
 
   // Of plans tried: the best, as changes from the layout at `mark`.
@@ -144,15 +136,18 @@ class Repacker {
 
   const MemoryProblem& problem_;
   RepackOptions options_;
-  const Algorithm algorithm_;
+  const Algorithm algorithm_;  // Of most questions.
   const Model& model_;
   Budget& budget_;
+  Asker asker_;
   Layout layout_;
+  FewestMoves fewest_;
   std::vector<bool> locked_;
   std::vector<double> weight_;
   bool limited_;
   std::int64_t steps_left_ = kStageSteps;
   std::int64_t chain_left_ = 0;
+  std::int64_t nodes_of_question_ = 0;
   int asked_in_vain_ = 0;
   bool all_valid_ = true;  // The previous places were a plan.
   Wide bound_ = 0;
@@ -467,28 +462,19 @@ Problem Repacker::TableOf(int memory, std::size_t extra, const std::vector<bool>
   return table;
 }
 
-PlanAnswer Repacker::Ask(const Problem& table, Algorithm algorithm, std::int64_t nodes) {
-  Budget part(budget_, 1.0);
-  part.SetNodeLimit(std::min(nodes, part.node_limit()));
-  options_.place.algorithm = algorithm;
-  Result<PlanAnswer> answer = Place(table, options_.place, part);
-  // An algorithm that cannot be asked, for gaps or pins that it does not know, finds nothing.
-  return answer ? std::move(*answer) : PlanAnswer();
-}
-
 bool Repacker::AskWith(std::size_t u, int memory, const std::vector<bool>& may_move) {
   const Standing before = Now();
   std::vector<std::size_t> units;
   const Problem table = TableOf(memory, u, may_move, units);
-  const PlanAnswer answer = Ask(table, algorithm_, options_.place_nodes);
-  if (!answer.fits()) return false;
-  const std::vector<Bytes> offsets = PlacementOf(*answer.best).offsets;
+  std::vector<Bytes> offsets;
+  if (asker_.Ask(table, {algorithm_, options_.place_nodes}, &offsets).fit != Fit::kYes)
+    return false;
   const std::size_t mark = layout_.Mark();
   for (std::size_t k = 0; k < units.size(); ++k) {
     const Spot to{memory, offsets[k]};
     if (layout_.At(units[k]) != to) layout_.Move(units[k], to);
   }
-  MoveBack();
+  layout_.MoveBack([this] { return GoesOn(); });
   if (Now() < before && MovesFew()) {
     layout_.Commit();
     return true;
@@ -532,67 +518,53 @@ bool Repacker::AskForRoom(std::size_t u) {
   return false;
 }
 
-// Places the units of an assignment, as far as they can be. False: not all of them fit, and some are
-// out.
-bool Repacker::PlaceAll(const Assignment& assignment) {
-  std::vector<Spot> spots(layout_.units());
+// Places the units of an assignment. Where they cannot be placed together, those that are beyond the end
+// of the memory are out or, with `most`, as many as can be are placed. False: not all of them fit.
+bool Repacker::PlaceAll(const Assigner& assigner, const Assignment& assignment, bool most,
+                        Wide best) {
+  Placed plan{assignment, std::vector<Bytes>(layout_.units(), 0)};
+  std::vector<std::size_t> memories(model_.tables.size());
+  std::iota(memories.begin(), memories.end(), std::size_t{0});
+  // What finds no place has its base in a memory without a capacity, which comes last.
+  std::stable_partition(memories.begin(), memories.end(),
+                        [&](std::size_t m) { return problem_.memories[m].capacity.has_value(); });
+  const bool any_algorithm = algorithm_ == Algorithm::kAuto;
+  const std::array<Look, 2> looks = {
+      {{algorithm_, kMostNodes}, {Algorithm::kGuided, kMostGuidedNodes}}};
   bool all_fit = true;
-  for (std::size_t m = 0; m < model_.tables.size(); ++m) {
-    const std::vector<Buffer>& all = model_.tables[m].problem.buffers;
-    std::vector<std::size_t> units;
-    Problem table;
-    table.capacity = problem_.memories[m].capacity;
-    for (std::size_t u = 0; u < layout_.units(); ++u) {
-      if (assignment[u] == kOut) continue;
-      const Mode& mode = model_.units[u].modes[static_cast<std::size_t>(assignment[u])];
-      if (mode.memory != m) continue;
-      units.push_back(u);
-      Buffer& buffer = table.buffers.emplace_back(all[u]);
-      const std::optional<Spot>& before = layout_.Before(u);
-      if (mode.pin) {
-        buffer.offset = mode.pin;
-      } else if (before && before->memory == static_cast<int>(m) && before->offset >= 0 &&
-                 before->offset <= kMaxBytes) {
-        buffer.hint = before->offset;
-      }
-    }
+  for (const std::size_t m : memories) {
+    const std::vector<std::size_t> units = UnitsIn(model_, m, plan.assignment);
     if (units.empty()) continue;
-    table.buffers.insert(table.buffers.end(),
-                         all.begin() + static_cast<std::ptrdiff_t>(layout_.units()), all.end());
-    PlanAnswer answer = Ask(table, algorithm_, options_.place_nodes);
-    if (!answer.best) return false;
-    if (answer.outcome == Outcome::kUnknown && table.capacity && algorithm_ == Algorithm::kAuto) {
+    const Problem table = asker_.TableOf(m, units, plan.assignment);
+    const std::int64_t nodes = kTimesForAll * options_.place_nodes;
+    std::vector<Bytes> offsets;
+    Asker::Answer answer = asker_.Ask(table, {algorithm_, nodes}, &offsets);
+    if (answer.fit == Fit::kUnknown && any_algorithm) {
       // Better at tables without slack.
-      PlanAnswer second = Ask(table, Algorithm::kGuided, options_.place_nodes);
-      if (second.fits()) answer = std::move(second);
+      std::vector<Bytes> others;
+      answer = asker_.Ask(table, {Algorithm::kGuided, nodes}, &others);
+      if (answer.fit == Fit::kYes) offsets = std::move(others);
     }
-    // A plan that is higher than the memory: what is above its end is out.
-    const std::vector<Bytes> offsets = PlacementOf(*answer.best).offsets;
+    all_fit = all_fit && answer.fit == Fit::kYes;
+    if (answer.fit != Fit::kYes && (most || offsets.empty())) {
+      const auto asked = std::span(looks).first(any_algorithm ? 2 : 1);
+      static_cast<void>(asker_.PlaceMost(assigner, m, units, asked, best, plan));
+      continue;
+    }
     for (std::size_t k = 0; k < units.size(); ++k) {
-      const Bytes top = offsets[k] + table.buffers[k].size;
-      if (table.capacity && top > *table.capacity) {
-        all_fit = false;
-      } else {
-        spots[units[k]] = {static_cast<int>(m), offsets[k]};
-      }
+      plan.offsets[units[k]] = offsets[k];
+      const bool beyond = table.capacity && offsets[k] + table.buffers[k].size > *table.capacity;
+      if (beyond) plan.assignment[units[k]] = assigner.BaseOf(units[k]);
     }
   }
-  Restore(spots);
-  return all_fit;
-}
-
-std::vector<Spot> Repacker::Snapshot() const {
-  std::vector<Spot> spots;
-  spots.reserve(layout_.units());
-  for (std::size_t u = 0; u < layout_.units(); ++u) spots.push_back(layout_.At(u));
-  return spots;
-}
-
-void Repacker::Restore(const std::vector<Spot>& spots) {
-  for (std::size_t u = 0; u < layout_.units(); ++u) {
-    if (layout_.At(u) != spots[u]) layout_.Move(u, spots[u]);
+  std::vector<Spot> spots(layout_.units());
+  for (std::size_t u = 0; u < spots.size(); ++u) {
+    if (plan.assignment[u] == kOut) continue;
+    const Mode& mode = model_.units[u].modes[static_cast<std::size_t>(plan.assignment[u])];
+    spots[u] = {static_cast<int>(mode.memory), plan.offsets[u]};
   }
-  layout_.Commit();
+  layout_.Restore(spots);
+  return all_fit;
 }
 
 // The choice by sums of bytes (choose.h), whatever is placed now, and all of it placed anew. With less
@@ -601,7 +573,7 @@ void Repacker::ChooseAnew() {
   // What is chosen and placed anew moves.
   if (options_.place_nodes <= 0 || options_.most_moved == Bytes{0}) return;
   Assigner assigner(problem_, model_);
-  std::vector<Spot> spots = Snapshot();
+  std::vector<Spot> spots = layout_.spots();
   Standing best = Now();
   for (const int percent : kPercent) {
     if (stopped_ || budget_.Exhausted()) break;
@@ -609,7 +581,6 @@ void Repacker::ChooseAnew() {
     const Selection& selection = assigner.Build(true, percent);
     const Chosen chosen = [&] {
       ChooseLimits limits;
-      limits.covers = false;
       limits.width = kChooseWidth;
       Budget part(budget_, 1.0);
       part.SetNodeLimit(std::min(kChooseNodes, part.node_limit()));
@@ -617,219 +588,30 @@ void Repacker::ChooseAnew() {
     }();
     if (percent == 100) bound_ = std::max(bound_, assigner.ScoreOfBound(chosen.bound));
     if (!chosen.choice) break;
-    const bool all_fit = PlaceAll(assigner.FromChoice(*chosen.choice));
-    MoveBack();
+    const bool all_fit =
+        PlaceAll(assigner, assigner.FromChoice(*chosen.choice), percent == 100, best.score);
+    layout_.MoveBack([this] { return GoesOn(); });
     FillHoles(Wishes());
     layout_.Commit();
     if (Now() < best && MovesFew()) {
       best = Now();
-      spots = Snapshot();
+      spots = layout_.spots();
     } else {
-      Restore(spots);
+      layout_.Restore(spots);
     }
     if (all_fit) break;
   }
-  Restore(spots);
-}
-
-// Units return to where they were, the largest first, as far as their bytes are free.
-void Repacker::MoveBack() {
-  std::vector<std::size_t> away;
-  for (std::size_t u = 0; u < layout_.units(); ++u) {
-    const std::optional<Spot>& before = layout_.Before(u);
-    if (before && layout_.MovedAt(u, layout_.At(u)) > 0 && layout_.Allows(u, *before) &&
-        layout_.ScoreAt(u, *before) <= layout_.ScoreAt(u, layout_.At(u)) &&
-        layout_.MovedAt(u, *before) < layout_.MovedAt(u, layout_.At(u))) {
-      away.push_back(u);
-    }
-  }
-  std::stable_sort(away.begin(), away.end(), [&](std::size_t a, std::size_t b) {
-    return layout_.BytesBefore(a) > layout_.BytesBefore(b);
-  });
-  for (bool changed = true; changed;) {
-    changed = false;
-    std::vector<std::size_t> still;
-    for (const std::size_t u : away) {
-      if (GoesOn() && layout_.IsFree(u, *layout_.Before(u))) {
-        layout_.Move(u, *layout_.Before(u));
-        changed = true;
-      } else {
-        still.push_back(u);
-      }
-    }
-    away = std::move(still);
-  }
-}
-
-// If everything is to have its least cost, wherever a new unit lies, the bytes there have to move.
-void Repacker::BoundMoves() {
-  moves_bound_ = 0;
-  for (std::size_t v = 0; v < weight_.size(); ++v) {
-    // What may as well be left out need not move.
-    const bool stays = layout_.LeastScore(v) < layout_.ScoreOut(v);
-    weight_[v] =
-        stays ? static_cast<double>(layout_.BytesBefore(v) - layout_.MovedAt(v, layout_.At(v))) : 0;
-  }
-  std::vector<Candidacy> places;
-  for (std::size_t u = 0; u < layout_.units(); ++u) {
-    if (!layout_.IsOut(u) || layout_.LeastScore(u) >= layout_.ScoreOut(u)) continue;
-    if (layout_.BytesBefore(u) > 0) continue;
-    if (!GoesOn()) return;
-    double least = kNever;
-    for (const Layout::Way& way : layout_.ways(u)) {
-      if (Wide(way.least) > layout_.LeastScore(u)) break;
-      layout_.FindPlaces(u, way, layout_.LeastScore(u), weight_, 1, places);
-      if (!places.empty()) least = std::min(least, places.front().weight);
-    }
-    // Larger sums are not whole as real numbers.
-    if (least < 9e15) moves_bound_ = std::max(moves_bound_, static_cast<Bytes>(least));
-  }
-}
-
-// Whether `free` can be placed in their memory while `pinned` keep their previous places.
-Outcome Repacker::AskMoves(int memory, const std::vector<std::size_t>& free,
-                           const std::vector<std::size_t>& pinned, std::vector<Bytes>* offsets) {
-  const auto m = static_cast<std::size_t>(memory);
-  const std::vector<Buffer>& all = model_.tables[m].problem.buffers;
-  Problem table;
-  table.capacity = problem_.memories[m].capacity;
-  for (const std::size_t u : free) table.buffers.push_back(all[u]);
-  for (const std::size_t u : pinned) {
-    table.buffers.push_back(all[u]);
-    table.buffers.back().offset = kept_[u].offset;
-  }
-  table.buffers.insert(table.buffers.end(),
-                       all.begin() + static_cast<std::ptrdiff_t>(layout_.units()), all.end());
-  const PlanAnswer answer = Ask(table, Algorithm::kAuto, kProofNodes);
-  if (answer.fits() && offsets != nullptr) {
-    *offsets = PlacementOf(*answer.best).offsets;
-    offsets->resize(free.size());
-  }
-  return answer.outcome;
-}
-
-// The pinned units that are enough to leave no place for those that are free: runs of halving length
-// are left out as long as that is proved.
-std::vector<std::size_t> Repacker::ReduceMoves(int memory, const std::vector<std::size_t>& free,
-                                               std::vector<std::size_t> pinned, int& questions) {
-  for (std::size_t run = std::max<std::size_t>(pinned.size() / 2, 1);; run /= 2) {
-    for (std::size_t at = 0; at < pinned.size();) {
-      const std::size_t end = std::min(at + run, pinned.size());
-      std::vector<std::size_t> rest(pinned.begin(),
-                                    pinned.begin() + static_cast<std::ptrdiff_t>(at));
-      rest.insert(rest.end(), pinned.begin() + static_cast<std::ptrdiff_t>(end), pinned.end());
-      if (--questions < 0) return pinned;
-      if (AskMoves(memory, free, rest, nullptr) == Outcome::kInfeasible) {
-        pinned = std::move(rest);
-      } else {
-        at = end;
-      }
-    }
-    if (run == 1) return pinned;
-  }
-}
-
-// The units that had no place and now have one, and the memory that they are all in. False if there
-// are none, or if bytes are not all that counts: some unit could be in several memories at its least
-// cost, or not anywhere in its memory.
-bool Repacker::FindFresh(std::vector<std::size_t>& fresh, int& memory) const {
-  const bool banks = std::any_of(problem_.apart.begin(), problem_.apart.end(),
-                                 [](const Apart& apart) { return apart.different_memories; });
-  if (banks) return false;
-  for (std::size_t u = 0; u < layout_.units(); ++u) {
-    // In one memory each, and anywhere there.
-    const std::vector<Layout::Way>& ways = layout_.ways(u);
-    if (kept_[u].memory != kOut && layout_.ScoreAt(u, kept_[u]) != layout_.LeastScore(u))
-      return false;
-    if (kept_[u].memory == kOut) {
-      if (layout_.IsOut(u)) continue;
-      if (layout_.LeastScore(u) == layout_.ScoreOut(u)) return false;
-      if (!ways.front().free || *ways.front().free != ways.front().least) return false;
-      if (memory != kOut && memory != ways.front().memory) return false;
-      memory = ways.front().memory;
-      fresh.push_back(u);
-    }
-    if (ways.size() > 1 && ways[1].least == ways[0].least) return false;
-    if (layout_.LeastScore(u) >= layout_.ScoreOut(u) && kept_[u].memory != kOut) return false;
-  }
-  return !fresh.empty();
-}
-
-// The previous plan with only `free` at `offsets`: no plan moves fewer bytes. Not if it costs more.
-void Repacker::MoveOnly(int memory, const std::vector<std::size_t>& free,
-                        const std::vector<Bytes>& offsets) {
-  std::vector<Spot> spots = kept_;
-  for (std::size_t k = 0; k < free.size(); ++k) spots[free[k]] = {memory, offsets[k]};
-  std::vector<Spot> present;
-  for (std::size_t u = 0; u < layout_.units(); ++u) present.push_back(layout_.At(u));
-  const Wide before = layout_.score();
-  Restore(spots);
-  MoveBack();
-  if (layout_.score() > before) {
-    Restore(present);
-    return;
-  }
-  layout_.Commit();
-  moves_bound_ = layout_.moved();
-}
-
-// Everything has its least cost; do fewer bytes have to move? Sets of units that may move are tried in
-// order of their bytes. If one is not enough, then units that keep their places are in the way, and
-// one of these is in every larger set that is (implicit hitting sets: Moreno-Centeno and Karp,
-// Operations Research 61, 2013). So the first set that is enough has the fewest bytes.
-void Repacker::FewestMoves() {
-  if (layout_.moved() <= moves_bound_ || !all_valid_ || options_.place_nodes <= 0) return;
-  std::vector<std::size_t> fresh;
-  int memory = kOut;
-  if (!FindFresh(fresh, memory)) return;
-  using Set = std::pair<Bytes, std::vector<std::size_t>>;
-  std::set<Set> open = {{0, {}}};
-  std::set<std::vector<std::size_t>> known;
-  for (int questions = kProofQuestions; !open.empty();) {
-    const Set set = *open.begin();
-    moves_bound_ = std::max(moves_bound_, std::min(set.first, layout_.moved()));
-    if (set.first >= layout_.moved() || --questions < 0 || stopped_ || budget_.Exhausted()) return;
-    open.erase(open.begin());
-    std::vector<std::size_t> free = fresh;
-    free.insert(free.end(), set.second.begin(), set.second.end());
-    std::vector<std::size_t> pinned;
-    for (std::size_t v = 0; v < layout_.units(); ++v) {
-      if (kept_[v].memory != memory ||
-          std::binary_search(set.second.begin(), set.second.end(), v)) {
-        continue;
-      }
-      const bool meets = std::any_of(free.begin(), free.end(),
-                                     [&](std::size_t u) { return layout_.MayMeet(u, v); });
-      if (meets) pinned.push_back(v);
-    }
-    std::vector<Bytes> offsets;
-    const Outcome outcome = AskMoves(memory, free, pinned, &offsets);
-    if (outcome == Outcome::kOptimal || outcome == Outcome::kFeasible) {
-      MoveOnly(memory, free, offsets);
-      return;
-    }
-    if (outcome != Outcome::kInfeasible) return;
-    for (const std::size_t v : ReduceMoves(memory, free, std::move(pinned), questions)) {
-      const Layout::Way& way = layout_.ways(v).front();
-      if (!way.free || *way.free != way.least) {
-        const bool elsewhere = std::any_of(way.pins.begin(), way.pins.end(), [&](const auto& pin) {
-          return pin.first != kept_[v].offset && pin.second == way.least;
-        });
-        if (elsewhere) return;
-        continue;  // A move would cost something.
-      }
-      Set larger = set;
-      larger.first += layout_.BytesBefore(v);
-      larger.second.insert(std::lower_bound(larger.second.begin(), larger.second.end(), v), v);
-      if (known.insert(larger.second).second) open.insert(std::move(larger));
-    }
-  }
+  layout_.Restore(spots);
 }
 
 bool Repacker::MakeRoomForAll() {
   bool better = false;
   steps_left_ = kStageSteps;
-  for (const std::size_t u : Wishes()) {
+  const std::vector<std::size_t> wishes = Wishes();
+  // What a compiler asks for one buffer after another has to be answered at once.
+  nodes_of_question_ = (wishes.size() > 1 ? kTimesForAll : 1) * options_.place_nodes;
+  asked_in_vain_ = 0;
+  for (const std::size_t u : wishes) {
     if (stopped_ || steps_left_ < 0 || layout_.score() <= bound_) break;
     if (layout_.LeastScore(u) >= layout_.ScoreAt(u, layout_.At(u))) continue;
     better = MakeRoom(u) || (asked_in_vain_ < kMostAsked && AskForRoom(u)) || better;
@@ -898,17 +680,15 @@ void Repacker::Run() {
   }
   layout_.Commit();
   if (budget_.cancelled()) return;
-  BoundMoves();
+  fewest_.BoundBySums();
   Search();
-  MoveBack();
+  layout_.MoveBack([this] { return GoesOn(); });
   layout_.Commit();
   Wide least = 0;
   for (std::size_t u = 0; u < layout_.units(); ++u) least += layout_.LeastScore(u);
-  if (layout_.score() != least) {
-    moves_bound_ = 0;  // Others could be left out instead.
-  } else {
-    FewestMoves();
-  }
+  if (layout_.score() != least) return;  // Others could be left out instead.
+  if (all_valid_ && options_.place_nodes > 0) fewest_.Search(kept_);
+  moves_bound_ = fewest_.bound();
 }
 
 void Repacker::Finish(PlanAnswer& answer) const {

@@ -38,6 +38,10 @@ struct Option {
   std::int64_t profit = 0;  // At least 1.
 };
 
+// Options of one item at most: each has a bit in a word. What has more ways is several items, of which at most
+// one is taken.
+inline constexpr std::size_t kMostOptions = 60;
+
 struct Item {
   std::vector<Stay> stays;  // In order of time, disjoint, at least one. They may have no bytes.
   std::vector<Option> options;

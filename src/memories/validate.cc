@@ -10,14 +10,15 @@
 #include "base/try.h"
 #include "base/wide.h"
 #include "memories/model.h"
+#include "memories/selection.h"
 #include "model/instance.h"
 
 namespace berth {
 namespace internal::memories {
 namespace {
 
-// An item has 6 bits in the states of the search.
-constexpr std::size_t kMostModes = 60;
+// What units may do in each is kept in the bits of a word.
+constexpr std::size_t kMostMemories = kMostOptions;
 
 std::string Range(std::int64_t lower, std::int64_t upper) {
   return "[" + std::to_string(lower) + ", " + std::to_string(upper) + ")";
@@ -272,10 +273,10 @@ Result<void> CheckParts(const MemoryProblem& problem) {
     return Invalid("the table has a capacity, but capacities belong to the memories");
   }
   if (problem.memories.empty()) return Invalid("there is no memory");
-  if (problem.memories.size() > kMostModes) {
+  if (problem.memories.size() > kMostMemories) {
     return Fail(ErrorCode::kUnsupported, std::to_string(problem.memories.size()) +
                                              " memories are more than the limit of " +
-                                             std::to_string(kMostModes));
+                                             std::to_string(kMostMemories));
   }
   std::set<std::string> names;
   for (const Memory& memory : problem.memories) {

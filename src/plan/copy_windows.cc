@@ -47,7 +47,7 @@ class Widener {
   void Run() {
     std::vector<std::size_t> copies;
     for (std::size_t i = 1; i < plan_.residencies.size(); ++i) {
-      if (IsCopied(plan_, i)) copies.push_back(i);
+      if (IsCopied(plan_, i) || IsStaged(plan_, i)) copies.push_back(i);
     }
     std::stable_sort(copies.begin(), copies.end(), [&](std::size_t a, std::size_t b) {
       return plan_.residencies[a].start < plan_.residencies[b].start;
@@ -56,6 +56,10 @@ class Widener {
       const std::int64_t before = plan_.cost.cost;
       for (const std::size_t i : copies) {
         if (Stopped()) break;
+        if (IsStaged(plan_, i)) {
+          StageEarlier(i);
+          continue;
+        }
         EndLater(i);
         BeginEarlier(i);
       }
@@ -95,6 +99,21 @@ class Widener {
     const Step old = to.start;
     first = LastTaken(i, first, old);
     // Earlier is not always better: the engine takes copies in this order.
+    for (Step back = old - first; back > 0 && !Stopped(); back /= 2) {
+      if (Keep(to.start, old - back, old)) return;
+    }
+  }
+
+  // A copy beside an original begins after the use before it, or since when its bytes are free.
+  void StageEarlier(std::size_t i) {
+    Residency& to = plan_.residencies[i];
+    const Accesses& accesses = accesses_[to.tensor];
+    Step first = 1;
+    if (IsStaged(plan_, i - 1)) first = std::max(first, plan_.residencies[i - 1].end);
+    const auto use = std::lower_bound(accesses.uses.begin(), accesses.uses.end(), to.start);
+    if (use != accesses.uses.begin()) first = std::max(first, *(use - 1) + 1);
+    const Step old = to.start;
+    first = LastTaken(i, std::min(first, old), old);
     for (Step back = old - first; back > 0 && !Stopped(); back /= 2) {
       if (Keep(to.start, old - back, old)) return;
     }

@@ -45,6 +45,15 @@ class Builder {
       : graph_(graph), memories_(memories) {
     model_.memories = memories.memories;
     model_.steps = steps;
+    if (memories.stage_in.empty()) return;
+    may_stage_.assign(graph.tensors.size(), false);
+    for (TensorIndex t = 0; t < graph.tensors.size(); ++t) {
+      const TensorKind kind = graph.tensors[t].kind;
+      may_stage_[t] = kind == TensorKind::kParameter || kind == TensorKind::kConstant;
+    }
+    for (const Operator& op : graph.operators) {
+      for (const TensorIndex base : op.mutates) may_stage_[base] = false;
+    }
   }
 
   // The bytes that are not reserved; `always`: only those that are reserved throughout all of the
@@ -67,6 +76,27 @@ class Builder {
         }
       }
     }
+  }
+
+  // The memories in which operators may find the tensor: those of its homes, and of copies beside these.
+  [[nodiscard]] std::vector<std::size_t> UsableIn(TensorIndex t) const {
+    std::vector<std::size_t> found = MemoriesOf(t);
+    if (found.empty()) return found;
+    for (const std::size_t m : StagesOf(t)) {
+      if (std::find(found.begin(), found.end(), m) == found.end()) found.push_back(m);
+    }
+    return found;
+  }
+
+  // The memories in which copies of the tensor can be kept, and that can hold it.
+  [[nodiscard]] std::vector<std::size_t> StagesOf(TensorIndex t) const {
+    std::vector<std::size_t> found;
+    if (may_stage_.empty() || !may_stage_[t]) return found;
+    for (const std::size_t m : memories_.stage_in) {
+      const auto& capacity = model_.memories[m].capacity;
+      if (!capacity || graph_.tensors[t].bytes <= *capacity) found.push_back(m);
+    }
+    return found;
   }
 
   // The memories that the tensor may be in and that can hold it.
@@ -97,8 +127,27 @@ class Builder {
       ++model_.unplaceable;
       return nullptr;
     }
+    AddCopies(StagesOf(t), item);
     cells_ += static_cast<std::size_t>(end - start) * item.memories.size();
     return &model_.items.emplace_back(std::move(item));
+  }
+
+  // Places with a copy beside each home.
+  static void AddCopies(const std::vector<std::size_t>& stages, MoveItem& item) {
+    const std::vector<std::size_t> homes = item.memories;
+    const bool any = std::any_of(stages.begin(), stages.end(), [&](std::size_t m) {
+      return homes.size() > 1 || m != homes.front();
+    });
+    if (!any) return;
+    item.homes = homes;
+    item.may_move = true;
+    for (const std::size_t home : homes) {
+      for (const std::size_t m : stages) {
+        if (m == home) continue;
+        item.memories.push_back(m);
+        item.homes.push_back(home);
+      }
+    }
   }
 
   [[nodiscard]] bool TooLarge() const { return cells_ > kMostMoveCells; }
@@ -121,13 +170,10 @@ class Builder {
 
   MoveModel Finish() {
     for (MoveItem& item : model_.items) {
-      for (const std::size_t k : item.memories) {
-        for (const std::size_t l : item.memories) {
-          const std::int64_t cost =
-              Sum(model_.Scaled(k, {item.size, 0, 1}), model_.Scaled(l, {0, item.size, 1}));
-          item.copy.push_back(k == l ? 0 : item.may_move ? cost : kTooMuch);
-        }
-      }
+      const auto scaled = [&](std::size_t from, std::size_t to) {
+        return Sum(model_.Scaled(from, {item.size, 0, 1}), model_.Scaled(to, {0, item.size, 1}));
+      };
+      item.copy = CopyTable(item, scaled);
     }
     std::stable_sort(model_.items.begin(), model_.items.end(),
                      [](const MoveItem& a, const MoveItem& b) { return a.start < b.start; });
@@ -141,6 +187,7 @@ class Builder {
   const GraphMemories& memories_;
   MoveModel model_;
   std::size_t cells_ = 0;
+  std::vector<bool> may_stage_;  // By tensor; empty: none.
 };
 
 void AddUseAt(Step step, Bytes read, Bytes written, MoveItem& item) {
@@ -149,6 +196,18 @@ void AddUseAt(Step step, Bytes read, Bytes written, MoveItem& item) {
 }
 
 }  // namespace
+
+std::size_t MoveItem::HomeOf(std::size_t k) const {
+  return staged() ? static_cast<std::size_t>(std::find(memories.begin(), memories.end(), homes[k]) -
+                                             memories.begin())
+                  : k;
+}
+
+bool MoveItem::IsUsedAround(Step step) const {
+  const auto use = std::lower_bound(uses.begin(), uses.end(), step,
+                                    [](const Use& each, Step s) { return each.step < s; });
+  return use != uses.end() && use->step <= step + 1;
+}
 
 std::int64_t Charge(const Memory& memory, const TensorUse& use, Meter& meter) {
   const std::int64_t read = ChargeBytes(use.bytes_read, memory.read, meter.read_rest);
@@ -204,7 +263,7 @@ std::optional<MoveModel> ModelOfChain(const Graph& graph, const ChainOfOrders& c
   std::vector<std::vector<std::size_t>> elsewhere(graph.tensors.size());
   std::vector<MoveItem>& items = builder.model().items;
   for (const ChainOfOrders::Life& life : chain.lives) {
-    elsewhere[life.tensor] = builder.MemoriesOf(life.tensor);
+    elsewhere[life.tensor] = builder.UsableIn(life.tensor);
     if (life.start >= life.end) {
       if (elsewhere[life.tensor].empty()) ++builder.model().unplaceable;
       continue;

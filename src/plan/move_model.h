@@ -11,6 +11,10 @@
 //                               \ copy
 //   dram     (write)    (gap)     gap  ----  read
 //
+// A weight of which copies can be kept for a while (GraphMemories::stage_in) has a path through places: a
+// home, and with it the home or another memory where operators use it. Its bytes are in both. Only next to
+// operators that use it does it get a copy, or lose one: at any other time that takes room for nothing.
+//
 // Costs have two forms. Scaled ones are rounded down and add up; bounds and shortest paths use them.
 // True ones are rounded up once for each residency, as CostOf() does (Meter).
 #ifndef BERTH_PLAN_MOVE_MODEL_H_
@@ -50,14 +54,34 @@ struct MoveItem {
   Step start = 0;
   Step end = 0;
   bool may_move = true;
-  std::vector<std::size_t> memories;  // That it may be in, and that have room for it.
+  // By place: the memory where operators use it. Those that it may be in, and that have room for it.
+  std::vector<std::size_t> memories;
+  // By place: where the original is. Empty: there is none but what operators use.
+  std::vector<std::size_t> homes;
   struct Use {
     Step step;
     TensorUse use;
   };
   std::vector<Use> uses;  // Increasing, one for each step.
-  // copy[k * memories.size() + l]: from memories[k] to memories[l], scaled.
+  // copy[k * memories.size() + l]: from place k to place l, scaled.
   std::vector<std::int64_t> copy;
+
+  [[nodiscard]] bool staged() const { return !homes.empty(); }
+  // Place k is a copy beside the original.
+  [[nodiscard]] bool Beside(std::size_t k) const { return staged() && homes[k] != memories[k]; }
+  // The place with the same home and no copy.
+  [[nodiscard]] std::size_t HomeOf(std::size_t k) const;
+  // Whether the operator of this step or of the next one uses it.
+  [[nodiscard]] bool IsUsedAround(Step step) const;
+  // Whether it may be in another place at `step` than one step before.
+  [[nodiscard]] bool MayChangeBefore(Step step) const {
+    return may_move && (!staged() || IsUsedAround(step - 1));
+  }
+  template <typename Visit>
+  void ForEachMemory(std::size_t k, Visit visit) const {
+    visit(memories[k]);
+    if (Beside(k)) visit(homes[k]);
+  }
 };
 
 struct MoveModel {
@@ -83,6 +107,25 @@ struct MoveModel {
 
 // Steps times memories of all lives together that a model may have.
 inline constexpr std::size_t kMostMoveCells = 10'000'000;
+
+// cost(from, to), of memories, for each two places of an item, as MoveItem::copy: what is copied beside an
+// original comes from there, and is dropped for nothing.
+template <typename Cost>
+[[nodiscard]] std::vector<std::int64_t> CopyTable(const MoveItem& item, Cost cost) {
+  std::vector<std::int64_t> table;
+  const std::size_t count = item.memories.size();
+  for (std::size_t k = 0; k < count; ++k) {
+    for (std::size_t l = 0; l < count; ++l) {
+      const bool other_home = item.staged() && item.homes[k] != item.homes[l];
+      const bool stays = k == l || (item.staged() && !item.Beside(l));
+      const std::size_t from = item.staged() ? item.homes[k] : item.memories[k];
+      table.push_back(k != l && (other_home || !item.may_move) ? kTooMuch
+                      : stays                                  ? 0
+                                                               : cost(from, item.memories[l]));
+    }
+  }
+  return table;
+}
 
 // The order as a model. Nothing if it has more cells than that. All arguments must be valid.
 [[nodiscard]] std::optional<MoveModel> ModelOfOrder(const Graph& graph, const Order& order,

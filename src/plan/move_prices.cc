@@ -71,7 +71,7 @@ MovePrices::MovePrices(const MoveModel& model, std::int64_t upper, Budget& budge
 std::int64_t MovePrices::After(std::size_t i, Step step, std::size_t k) const {
   const MoveItem& item = model_.items[i];
   if (step + 1 >= item.end) return 0;
-  if (!item.may_move) return From(i, step + 1, k);
+  if (!item.MayChangeBefore(step + 1)) return From(i, step + 1, k);
   const std::size_t count = item.memories.size();
   std::int64_t least = kTooMuch;
   for (std::size_t l = 0; l < count; ++l) {
@@ -84,6 +84,7 @@ std::int64_t MovePrices::Whole(std::size_t i) const {
   const MoveItem& item = model_.items[i];
   std::int64_t least = kTooMuch;
   for (std::size_t k = 0; k < item.memories.size(); ++k) {
+    if (item.Beside(k)) continue;  // It begins as it is at home.
     least = std::min(least, From(i, item.start, k));
   }
   return least;
@@ -100,8 +101,10 @@ void MovePrices::FindPaths(std::size_t i) {
       const std::size_t m = item.memories[k];
       std::int64_t value = After(i, s, k);
       if (used) value = Sum(value, model_.Scaled(m, item.uses[next].use));
-      const std::int64_t rent = price(m, s) == 0 ? 0 : Rent(price(m, s), item.size);
-      values_[first_[i] + static_cast<std::size_t>(s - item.start) * count + k] = Sum(value, rent);
+      item.ForEachMemory(k, [&](std::size_t in) {
+        if (price(in, s) != 0) value = Sum(value, Rent(price(in, s), item.size));
+      });
+      values_[first_[i] + static_cast<std::size_t>(s - item.start) * count + k] = value;
     }
   }
 }
@@ -135,7 +138,9 @@ void MovePrices::FindExcess(std::vector<std::vector<double>>& excess) const {
     for (Step s = item.start; s < item.end; ++s) {
       std::size_t best = 0;
       std::int64_t least = 2 * (kTooMuch - 1);
+      const bool stays = at != count && !item.MayChangeBefore(s);
       for (std::size_t k = 0; k < count; ++k) {
+        if (stays ? k != at : at == count && item.Beside(k)) continue;
         const std::int64_t copy = at == count ? 0 : item.copy[at * count + k];
         // Of equal paths, the one that does not move.
         const std::int64_t value = Sum(copy, From(i, s, k));
@@ -144,10 +149,11 @@ void MovePrices::FindExcess(std::vector<std::vector<double>>& excess) const {
         least = value;
       }
       at = best;
-      const std::size_t m = item.memories[at];
-      if (model_.room[m][static_cast<std::size_t>(s)] != kAnyRoom) {
-        excess[m][static_cast<std::size_t>(s)] += static_cast<double>(item.size);
-      }
+      item.ForEachMemory(at, [&](std::size_t m) {
+        if (model_.room[m][static_cast<std::size_t>(s)] != kAnyRoom) {
+          excess[m][static_cast<std::size_t>(s)] += static_cast<double>(item.size);
+        }
+      });
     }
   }
 }

@@ -28,6 +28,7 @@ std::uint64_t Mix(std::uint64_t x) {
 struct Slot {
   std::uint32_t place = 0;  // Index into MoveItem::memories.
   Meter meter;
+  Meter home;  // Of the original, if a copy is kept beside it for a while.
   friend bool operator==(const Slot&, const Slot&) = default;
 };
 
@@ -131,6 +132,7 @@ class Sweeper {
         hash = Mix(hash ^ slot.place);
         hash = Mix(hash ^ static_cast<std::uint64_t>(slot.meter.read_rest));
         hash = Mix(hash ^ static_cast<std::uint64_t>(slot.meter.write_rest));
+        hash = Mix(hash ^ static_cast<std::uint64_t>(slot.home.read_rest));
       }
       const auto slots = next.slots.begin();
       const auto at = [&](std::size_t state) {
@@ -173,10 +175,16 @@ class Sweeper {
     for (std::size_t x = 0; x < layer_.heads.size(); ++x) {
       for (std::size_t p = 0; p < live_.size(); ++p) {
         const MoveItem& item = model_.items[live_[p]];
-        const std::size_t m = item.memories[layer_.slots[x * live_.size() + p].place];
-        LoadOf(layer_, x, kBetween, m) += item.size;
-        LoadOf(layer_, x, kDuring, m) += item.size;
-        if (MayMoveBefore(live_[p], s)) LoadOf(layer_, x, kOpen, m) += item.size;
+        const std::size_t place = layer_.slots[x * live_.size() + p].place;
+        item.ForEachMemory(place, [&](std::size_t m) {
+          LoadOf(layer_, x, kBetween, m) += item.size;
+          LoadOf(layer_, x, kDuring, m) += item.size;
+        });
+        if (!MayMoveBefore(live_[p], s) || (item.staged() && !item.Beside(place))) continue;
+        const std::size_t m = item.memories[place];
+        LoadOf(layer_, x, kOpen, m) += item.size;
+        // A copy beside the original may be gone by then.
+        if (item.staged()) LoadOf(layer_, x, kBetween, m) -= item.size;
       }
     }
   }
@@ -184,7 +192,7 @@ class Sweeper {
   [[nodiscard]] bool MayMoveBefore(std::size_t i, Step s) const {
     const MoveItem& item = model_.items[i];
     if (!item.may_move || s == 0) return false;
-    if (options_.anywhere) return true;
+    if (options_.anywhere && !item.staged()) return true;
     const std::size_t next = next_use_[i];
     return (next > 0 && item.uses[next - 1].step == s - 1) ||
            (next < item.uses.size() && item.uses[next].step == s);
@@ -203,7 +211,8 @@ class Sweeper {
         const std::int64_t before = prices_.After(i, s - 1, from);
         for (std::size_t to = 0; to < count; ++to) {
           const std::int64_t after = Sum(item.copy[from * count + to], prices_.From(i, s, to));
-          if (after >= kTooMuch || !CanMove(x, item, from, to, s)) continue;
+          if (after >= kTooMuch || IsCopyForNothing(i, from, to, s)) continue;
+          if (!CanMove(x, item, from, to, s)) continue;
           Offer(x, to, layer_.heads[x].estimate - before + after, children);
         }
       }
@@ -213,11 +222,22 @@ class Sweeper {
     }
   }
 
+  // A copy beside the original that the next operator does not use.
+  [[nodiscard]] bool IsCopyForNothing(std::size_t i, std::size_t from, std::size_t to,
+                                      Step s) const {
+    const MoveItem& item = model_.items[i];
+    if (from == to || !item.Beside(to)) return false;
+    const std::size_t next = next_use_[i];
+    return next >= item.uses.size() || item.uses[next].step != s;
+  }
+
   // Whether the bytes fit if item goes `from` to `to`, however those that are not decided yet go.
   [[nodiscard]] bool CanMove(std::size_t x, const MoveItem& item, std::size_t from, std::size_t to,
                              Step s) {
+    if (item.staged() && !item.Beside(to)) return true;
     const std::size_t m = item.memories[to];
-    if (from != to && model_.copies_need_room &&
+    // A copy beside the original that stays was not counted.
+    if ((from != to || item.staged()) && model_.copies_need_room &&
         LoadOf(layer_, x, kBetween, m) > model_.room_between[m][At(s)] - item.size) {
       return false;
     }
@@ -230,15 +250,37 @@ class Sweeper {
     const std::size_t i = live_[p];
     const MoveItem& item = model_.items[i];
     const std::size_t from = slot.place;
+    if (item.staged()) return Restage(layer, x, i, slot, to, s);
     LoadOf(layer, x, kOpen, item.memories[from]) -= item.size;
     if (from == to) return;
     LoadOf(layer, x, kDuring, item.memories[from]) -= item.size;
     LoadOf(layer, x, kDuring, item.memories[to]) += item.size;
     LoadOf(layer, x, kBetween, item.memories[to]) += item.size;
     Spend(layer.heads[x], item.memories[from], {item.size, 0, 1}, slot.meter);
-    slot = {static_cast<std::uint32_t>(to), {}};
+    slot = {static_cast<std::uint32_t>(to), {}, {}};
     Spend(layer.heads[x], item.memories[to], {0, item.size, 1}, slot.meter);
     AddTrace(layer.heads[x], i, to, s);
+  }
+
+  // The same of an item whose original stays.
+  void Restage(Layer& layer, std::size_t x, std::size_t i, Slot& slot, std::size_t to, Step s) {
+    const MoveItem& item = model_.items[i];
+    const std::size_t from = slot.place;
+    if (item.Beside(from)) {
+      LoadOf(layer, x, kOpen, item.memories[from]) -= item.size;
+      LoadOf(layer, x, kDuring, item.memories[from]) -= item.size;
+    }
+    if (item.Beside(to)) {
+      LoadOf(layer, x, kDuring, item.memories[to]) += item.size;
+      LoadOf(layer, x, kBetween, item.memories[to]) += item.size;
+    }
+    if (from == to) return;
+    slot.place = static_cast<std::uint32_t>(to);
+    slot.meter = {};
+    AddTrace(layer.heads[x], i, to, s);
+    if (!item.Beside(to)) return;
+    Spend(layer.heads[x], item.homes[to], {item.size, 0, 1}, slot.home);
+    Spend(layer.heads[x], item.memories[to], {0, item.size, 1}, slot.meter);
   }
 
   // The items that begin at this step get their memories.
@@ -251,6 +293,7 @@ class Sweeper {
       std::vector<Child> children;
       for (std::size_t x = 0; x < layer_.heads.size(); ++x) {
         for (std::size_t k = 0; k < item.memories.size(); ++k) {
+          if (item.Beside(k)) continue;
           const std::size_t m = item.memories[k];
           const std::int64_t after = prices_.From(first_, s, k);
           const Bytes load = LoadOf(layer_, x, kDuring, m) + forced_[m];
@@ -261,7 +304,7 @@ class Sweeper {
       Choose(children);
       const std::size_t stride = live_.size();
       Take(children, stride + 1, [&](Layer& layer, std::size_t x, std::size_t k) {
-        layer.slots[x * (stride + 1) + stride] = {static_cast<std::uint32_t>(k), {}};
+        layer.slots[x * (stride + 1) + stride] = {static_cast<std::uint32_t>(k), {}, {}};
         LoadOf(layer, x, kDuring, item.memories[k]) += item.size;
         AddTrace(layer.heads[x], first_, k, s);
       });
@@ -299,7 +342,9 @@ class Sweeper {
       if (next >= item.uses.size() || item.uses[next].step != s) continue;
       for (std::size_t x = 0; x < kept; ++x) {
         Slot& slot = layer_.slots[x * stride + p];
-        Spend(layer_.heads[x], item.memories[slot.place], item.uses[next].use, slot.meter);
+        const bool at_home = item.staged() && !item.Beside(slot.place);
+        Spend(layer_.heads[x], item.memories[slot.place], item.uses[next].use,
+              at_home ? slot.home : slot.meter);
       }
       ++next;
     }
@@ -370,7 +415,12 @@ class Sweeper {
     for (const MoveItem& item : model_.items) end.push_back(item.end);
     for (; trace != kNoTrace; trace = traces_[static_cast<std::size_t>(trace)].before) {
       const Trace& at = traces_[static_cast<std::size_t>(trace)];
-      stays.push_back({at.item, model_.items[at.item].memories[at.place], at.step, end[at.item]});
+      const MoveItem& item = model_.items[at.item];
+      const bool home = item.staged() && at.step == item.start;
+      if (!item.staged() || item.Beside(at.place) || home) {
+        const Step until = home ? item.end : end[at.item];
+        stays.push_back({at.item, item.memories[at.place], at.step, until});
+      }
       end[at.item] = at.step;
     }
     std::sort(stays.begin(), stays.end(), [](const Stay& a, const Stay& b) {

@@ -30,6 +30,7 @@
 #include "plan/move_model.h"
 #include "plan/move_prices.h"
 #include "plan/move_sweep.h"
+#include "plan/staging.h"
 #include "plan/stays.h"
 
 namespace berth::internal::plan {
@@ -39,6 +40,8 @@ constexpr double kShareWithoutMoves = 0.65;
 constexpr double kShareOfOrder = 0.5;
 // Decisions of a sweep in which every tensor may be copied at any time, for each width.
 constexpr std::size_t kMostAnywhere = 40'000;
+// Decisions beyond which copies of weights are not part of the sweep, but added to what it finds.
+constexpr std::size_t kMostStaging = 600;
 constexpr SweepOptions kSweeps[] = {{64, false, true},
                                     {512, false, true},
                                     {4096, false, true},
@@ -67,7 +70,9 @@ std::int64_t Worst(const MoveModel& model) {
 std::size_t DecisionsOf(const MoveModel& model) {
   std::size_t count = 0;
   for (const MoveItem& item : model.items) {
-    count += item.may_move ? static_cast<std::size_t>(item.end - item.start) : 1;
+    count += item.staged()   ? 2 * item.uses.size() + 1
+             : item.may_move ? static_cast<std::size_t>(item.end - item.start)
+                             : 1;
   }
   return count;
 }
@@ -86,6 +91,7 @@ class Planner {
     best_ = std::move(*answer.best);
     bound_ = OfAnything();
     if (bound_.unplaced == 0) {
+      if (best_.cost.unplaced == 0) StageWeights(graph_, counting_, memories_, best_, budget_);
       for (const Order& order : Orders(answer.fixed_order)) {
         if (Done()) break;
         BERTH_TRY(Improve(order, answer.fixed_order));
@@ -139,21 +145,37 @@ class Planner {
     Budget part(budget_, only ? 1.0 : kShareOfOrder);
     const MovePrices prices(*model, ScaledUpper(*model), part);
     std::int64_t proved = model->Whole(prices.bound());
+    if (!memories_.stage_in.empty() && DecisionsOf(*model) > kMostStaging) {
+      GraphMemories without = memories_;
+      without.stage_in.clear();
+      const auto simple = ModelOfOrder(graph_, order, counting_, without);
+      const MovePrices guide(*simple, ScaledUpper(*simple), part);
+      std::int64_t ignored = 0;  // It is about plans without copies of weights.
+      BERTH_TRY(SweepAll(order, *simple, guide, ignored, part));
+    } else {
+      BERTH_TRY(SweepAll(order, *model, prices, proved, part));
+    }
+    if (only) Raise(proved);
+    return {};
+  }
+
+  // `proved`: no plan of the model by bytes costs less.
+  Result<void> SweepAll(const Order& order, const MoveModel& model, const MovePrices& prices,
+                        std::int64_t& proved, Budget& part) {
     std::optional<std::int64_t> failed;  // A plan by bytes of this cost has no offsets.
     for (const SweepOptions& options : kSweeps) {
-      const std::size_t decisions = DecisionsOf(*model);
+      const std::size_t decisions = DecisionsOf(model);
       if (options.anywhere && decisions * options.width / 64 > kMostAnywhere * 16) continue;
       if (proved >= Upper() || part.TimeIsUp()) break;
-      const SweepAnswer found = Sweep(*model, prices, Upper(), options, part);
+      const SweepAnswer found = Sweep(model, prices, Upper(), options, part);
       proved = std::max(proved, found.bound);
       if (!found.cost || (failed && *found.cost >= *failed)) continue;
       const std::int64_t before = Upper();
-      BERTH_TRY(TryStays(order, *model, found.stays, part));
+      BERTH_TRY(TryStays(order, model, found.stays, part));
       if (Upper() < before && Upper() <= *found.cost) continue;
       failed = *found.cost;
-      BERTH_TRY(AskForLess(order, *model, prices, part));
+      BERTH_TRY(AskForLess(order, model, prices, part));
     }
-    if (only) Raise(proved);
     return {};
   }
 
@@ -185,6 +207,7 @@ class Planner {
   Result<void> TryStays(const Order& order, const MoveModel& model, const std::vector<Stay>& stays,
                         Budget& budget) {
     auto plan = BERTH_TRY(PlaceStays(graph_, options_, order, model, stays, {}, budget, nodes_));
+    if (plan) StageWeights(graph_, counting_, memories_, *plan, budget);
     if (plan && plan->cost < best_.cost) {
       best_ = std::move(*plan);
       Tell();
@@ -235,6 +258,7 @@ class Planner {
 Result<PlanAnswer> PlanWithMoves(const Graph& graph, const PlanOptions& options, Budget& budget) {
   PlanOptions still = options;
   still.memories.may_move = false;
+  still.memories.stage_in.clear();
   if (options.place.progress) {
     // What is proved of plans without copies is not proved of all.
     still.place.progress = [&](const Progress& without) {

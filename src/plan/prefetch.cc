@@ -31,6 +31,7 @@
 #include "plan/move_sweep.h"
 #include "plan/moves.h"
 #include "plan/prefetch_sweep.h"
+#include "plan/staging.h"
 #include "plan/stays.h"
 #include "plan/timed_model.h"
 
@@ -127,6 +128,7 @@ class Planner {
       bound_.cost = OfAnything();
       Tell();
       WidenCopies(graph_, counting_, memories_, best_, budget_);
+      StageWeights(graph_, counting_, memories_, best_, budget_);
       std::int64_t least = kMaxCost;  // Of all orders.
       const std::vector<Order> orders = Orders(answer.fixed_order);
       for (const Order& order : orders) {
@@ -151,6 +153,7 @@ class Planner {
     PlanOptions without = options_;
     without.memories.prefetch = without.memories.may_move = false;
     without.memories.copy_latency = 0;
+    without.memories.stage_in.clear();
     without.place.progress = nullptr;  // Of costs, not of the time of a run.
     PlanAnswer answer;
     {
@@ -159,6 +162,7 @@ class Planner {
     }
     best_ = Timed(*answer.best);
     without.memories.may_move = true;
+    without.memories.stage_in = memories_.stage_in;
     Budget part(budget_, kShareOfMoves);
     BERTH_TRY(ImproveByMoves(graph_, without, answer, part));
     MemoryPlan stopping = Timed(*answer.best);
@@ -197,6 +201,11 @@ class Planner {
     const MovePrices prices(model->free, ScaledUpper(*model, Upper()), part);
     std::int64_t proved = std::max(bound_.cost, BoundOfTime(*model, prices));
     const std::size_t cells = CellsOf(model->free);
+    if (!memories_.stage_in.empty() && cells > kMostExact) {
+      // So many weights that the sweep is for what moves, and their copies are added to what it finds.
+      BERTH_TRY(SweepWithoutStaging(order, proved, part));
+      return std::min(proved, Upper());
+    }
     for (const PrefetchSweepOptions& options : kSweeps) {
       if (proved >= Upper() || part.TimeIsUp()) break;
       if (cells * options.width > kMostWork) continue;
@@ -210,6 +219,20 @@ class Planner {
       static_cast<void>(BERTH_TRY(SweepOnce(order, *model, prices, options, part)));
     }
     return std::min(proved, Upper());
+  }
+
+  Result<void> SweepWithoutStaging(const Order& order, std::int64_t proved, Budget& budget) {
+    GraphMemories without = memories_;
+    without.stage_in.clear();
+    const auto model = TimedModelOf(graph_, order, counting_, without);
+    if (!model) return {};
+    const MovePrices prices(model->free, ScaledUpper(*model, Upper()), budget);
+    for (const PrefetchSweepOptions& options : kSweeps) {
+      if (proved >= Upper() || budget.TimeIsUp()) break;
+      if (CellsOf(model->free) * options.width > kMostWork) continue;
+      static_cast<void>(BERTH_TRY(SweepOnce(order, *model, prices, options, budget)));
+    }
+    return {};
   }
 
   Result<std::int64_t> SweepOnce(const Order& order, const TimedModel& model,
@@ -226,6 +249,7 @@ class Planner {
           PlaceStays(graph_, options_, order, model.free, found.stays, {keep_all}, budget, nodes_));
       if (!plan) continue;
       if (Upper() > *found.time) WidenCopies(graph_, counting_, memories_, *plan, budget);
+      StageWeights(graph_, counting_, memories_, *plan, budget);
       if (plan->cost < best_.cost) best_ = std::move(*plan);
       Tell();
       if (Upper() < before && Upper() <= *found.time) break;

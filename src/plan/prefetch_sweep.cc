@@ -42,7 +42,7 @@ struct State {
 };
 
 struct Trace {
-  enum class Kind : std::uint8_t { kEnter, kCopy, kWait };
+  enum class Kind : std::uint8_t { kEnter, kCopy, kWait, kDrop };
   std::int32_t before;
   Kind kind;
   std::uint32_t item;
@@ -120,6 +120,7 @@ class Sweeper {
     for (Step s = 0; s < model_.steps && !states_.empty(); ++s) {
       if (budget_.TimeIsUp() || traces_.size() > kMostTraces) return answer;
       Begin(s);
+      if (s > 0) Drop(s);
       if (s > 0) Copy(s);
       Wait(s);
       Enter(s);
@@ -168,13 +169,42 @@ class Sweeper {
       for (std::size_t p = 0; p < kept.size(); ++p) {
         state.places[p] = state.places[kept[p]];
         const MoveItem& item = model_.items[live_[p]];
-        state.loads[item.memories[state.places[p]]] += item.size;
+        item.ForEachMemory(state.places[p], [&](std::size_t m) { state.loads[m] += item.size; });
       }
       state.places.resize(kept.size());
       for (const Transfer& transfer : state.transfers) {
         const MoveItem& item = model_.items[transfer.item];
         state.loads[item.memories[transfer.to]] += item.size;
       }
+    }
+  }
+
+  // A copy beside an original, which the operator before has used, is kept or dropped.
+  void Drop(Step s) {
+    for (std::size_t p = 0; p < live_.size(); ++p) {
+      const std::size_t i = live_[p];
+      const MoveItem& item = model_.items[i];
+      const std::size_t next = next_use_[i];
+      if (!item.staged() || next == 0 || item.uses[next - 1].step != s - 1) continue;
+      std::vector<State> all;
+      for (State& state : states_) {
+        const std::size_t place = state.places[p];
+        if (!item.Beside(place)) {
+          all.push_back(std::move(state));
+          continue;
+        }
+        State child = state;
+        child.loads[item.memories[place]] -= item.size;
+        child.places[p] = static_cast<std::uint32_t>(item.HomeOf(place));
+        const Wide more = Wide(guide_.prices().From(i, s, child.places[p])) -
+                          Wide(guide_.prices().After(i, s - 1, place));
+        child.rank = Sum(child.rank, guide_.Units(more));
+        AddTrace(child, Trace::Kind::kDrop, i, child.places[p], s);
+        all.push_back(std::move(child));
+        if (next < item.uses.size()) all.push_back(std::move(state));
+      }
+      states_ = std::move(all);
+      Choose(states_);
     }
   }
 
@@ -205,8 +235,11 @@ class Sweeper {
       if (!item.may_move || TransferOf(state, i) != nullptr) continue;
       const std::size_t count = item.memories.size();
       const std::size_t from = state.places[p];
+      const bool is_of_use = next_use_[i] < item.uses.size() && !item.Beside(from);
+      if (item.staged() && !is_of_use) continue;
       for (std::size_t to = 0; to < count; ++to) {
         const std::size_t m = item.memories[to];
+        if (timed_.copying[i][from * count + to] >= kTooMuch) continue;
         if (to == from || state.loads[m] > model_.room_between[m][At(s)] - item.size) continue;
         State child = state;
         const std::int64_t end = AddTime(engine, timed_.copying[i][from * count + to]);
@@ -262,12 +295,12 @@ class Sweeper {
     states_ = std::move(next);
   }
 
-  // Item `i` is written at step `s`, or has no other step to be anywhere.
+  // Item `i` is written at step `s`, or used beside its original, or has no other step to be anywhere.
   [[nodiscard]] bool MustEnd(std::size_t i, Step s) const {
     const MoveItem& item = model_.items[i];
     const std::size_t next = next_use_[i];
     return item.end == s + 1 || (next < item.uses.size() && item.uses[next].step == s &&
-                                 item.uses[next].use.bytes_written > 0);
+                                 (item.staged() || item.uses[next].use.bytes_written > 0));
   }
 
   void Arrive(State& state, const Transfer& transfer, Step s) {
@@ -275,7 +308,7 @@ class Sweeper {
                                             live_.begin());
     const MoveItem& item = model_.items[transfer.item];
     state.time = std::max(state.time, transfer.end);
-    state.loads[item.memories[state.places[p]]] -= item.size;
+    if (!item.staged()) state.loads[item.memories[state.places[p]]] -= item.size;
     state.places[p] = transfer.to;
     AddTrace(state, Trace::Kind::kWait, transfer.item, transfer.to, s);
   }
@@ -293,7 +326,7 @@ class Sweeper {
       for (const State& state : states_) {
         for (std::size_t k = 0; k < item.memories.size(); ++k) {
           const std::size_t m = item.memories[k];
-          if (state.loads[m] > model_.room[m][At(s)] - item.size) continue;
+          if (item.Beside(k) || state.loads[m] > model_.room[m][At(s)] - item.size) continue;
           State child = state;
           child.places.push_back(static_cast<std::uint32_t>(k));
           child.loads[m] += item.size;
@@ -412,11 +445,12 @@ class Sweeper {
     std::vector<Step> wait = end;
     for (; trace != kNoTrace; trace = traces_[static_cast<std::size_t>(trace)].before) {
       const Trace& at = traces_[static_cast<std::size_t>(trace)];
-      if (at.kind == Trace::Kind::kWait) {
-        wait[at.item] = at.step;
-        continue;
-      }
-      stays.push_back({at.item, model_.items[at.item].memories[at.place], at.step, end[at.item]});
+      const MoveItem& item = model_.items[at.item];
+      if (at.kind == Trace::Kind::kDrop) end[at.item] = at.step;
+      if (at.kind == Trace::Kind::kWait) wait[at.item] = at.step;
+      if (at.kind == Trace::Kind::kDrop || at.kind == Trace::Kind::kWait) continue;
+      const bool home = item.staged() && at.kind == Trace::Kind::kEnter;
+      stays.push_back({at.item, item.memories[at.place], at.step, home ? item.end : end[at.item]});
       end[at.item] = wait[at.item];
     }
     std::sort(stays.begin(), stays.end(), [](const Stay& a, const Stay& b) {

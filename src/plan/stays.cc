@@ -147,7 +147,7 @@ Result<std::optional<MemoryPlan>> PlaceStays(const Graph& graph, const PlanOptio
       const bool fails = std::find(failed.begin(), failed.end(), stay.item) != failed.end();
       const bool again = !fewer.empty() && fewer.back().item == stay.item;
       if (fails && again) {
-        fewer.back().end = stay.end;
+        fewer.back().end = std::max(fewer.back().end, stay.end);  // That of an original is later.
       } else {
         fewer.push_back(stay);
       }

@@ -14,15 +14,10 @@ TimedModel TimedModelOf(MoveModel model, const Graph& graph, const GraphMemories
   TimedModel timed;
   timed.free = std::move(model);
   for (MoveItem& item : timed.free.items) {
-    std::vector<std::int64_t>& copying = timed.copying.emplace_back();
-    for (const std::size_t from : item.memories) {
-      for (const std::size_t to : item.memories) {
-        copying.push_back(from == to      ? 0
-                          : item.may_move ? TransferTime(memories, from, to, item.size)
-                                          : kTooMuch);
-      }
-    }
-    if (item.may_move) item.copy.assign(item.copy.size(), 0);
+    timed.copying.push_back(CopyTable(item, [&](std::size_t from, std::size_t to) {
+      return TransferTime(memories, from, to, item.size);
+    }));
+    item.copy = CopyTable(item, [](std::size_t, std::size_t) { return std::int64_t{0}; });
   }
   for (const Operator& op : graph.operators) {
     timed.all_computing = AddTime(timed.all_computing, op.cost.value_or(0));

@@ -1,7 +1,14 @@
 // What a problem and a plan must keep, and what errors say.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
 #include "berth/memories.h"
+#include "berth/repack.h"
 #include "tools/verify/memories.h"
 
 namespace berth {
@@ -27,6 +34,77 @@ TEST(PlaceInMemories, GivesTheBusiestTheFastestMemory) {
   EXPECT_EQ(answer->best->residencies[2].memory, 0);
   ASSERT_EQ(answer->best->memories.size(), 2u);
   EXPECT_EQ(answer->best->memories[0].height, 6);
+}
+
+// Three buffers that are live together, each with 70 places of random costs: every combination is tried.
+TEST(PlaceInMemories, ChoosesAmongManyPlaces) {
+  constexpr Bytes kPlaces = 70;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE(seed);
+    internal::Random random(seed);
+    MemoryProblem problem;
+    problem.memories = {{.name = "slots", .capacity = kPlaces + 3}};
+    for (const char* const id : {"a", "b", "c"}) {
+      problem.table.buffers.push_back({id, 0, 2, random.Uniform(1, 3)});
+      Placing& placing = problem.placing.emplace_back();
+      placing.cost_left_out = 100;
+      // Many of the cheap ones are in each other's way.
+      for (Bytes o = 0; o < kPlaces; ++o) {
+        placing.candidates.push_back({0, (o < 4 ? 0 : 20) + random.Uniform(0, 9), o});
+      }
+    }
+    std::int64_t least = 300;
+    const auto& buffers = problem.table.buffers;
+    const auto apart = [&](std::size_t i, Bytes x, std::size_t j, Bytes y) {
+      return x + buffers[i].size <= y || y + buffers[j].size <= x;
+    };
+    const auto cost = [&](std::size_t b, Bytes o) {
+      return o < 0 ? 100 : problem.placing[b].candidates[static_cast<std::size_t>(o)].cost;
+    };
+    for (Bytes x = -1; x < kPlaces; ++x) {
+      for (Bytes y = -1; y < kPlaces; ++y) {
+        if (x >= 0 && y >= 0 && !apart(0, x, 1, y)) continue;
+        for (Bytes z = -1; z < kPlaces; ++z) {
+          const bool fits = z < 0 || ((x < 0 || apart(0, x, 2, z)) && (y < 0 || apart(1, y, 2, z)));
+          if (fits) least = std::min(least, cost(0, x) + cost(1, y) + cost(2, z));
+        }
+      }
+    }
+    Budget budget;
+    const auto answer = PlaceInMemories(problem, {}, budget);
+    ASSERT_TRUE(answer.has_value()) << answer.error().message;
+    EXPECT_EQ(answer->outcome, Outcome::kOptimal);
+    EXPECT_EQ(answer->best->cost.cost, least);
+    EXPECT_EQ(verify::VerifyMemories(problem, *answer->best), std::vector<std::string>());
+    const auto repacked = Repack(problem, {}, budget);
+    ASSERT_TRUE(repacked.has_value()) << repacked.error().message;
+    EXPECT_GE(repacked->best->cost.cost, least);
+    EXPECT_LE(repacked->cost_bound.cost, least);
+  }
+}
+
+// A hundred buffers share a hundred slots that are theirs by contract.
+TEST(PlaceInMemories, PlacesBuffersWithAHundredPlacesEach) {
+  MemoryProblem problem;
+  problem.memories = {{.name = "slots", .capacity = 6400}, {.name = "dram"}};
+  internal::Random random(5);
+  for (int i = 0; i < 100; ++i) {
+    const Step start = random.Uniform(0, 80);
+    problem.table.buffers.push_back(
+        {"b" + std::to_string(i), start, start + random.Uniform(5, 60), 64});
+    Placing& placing = problem.placing.emplace_back();
+    for (Bytes slot = 0; slot < 100; ++slot) {
+      placing.candidates.push_back({0, random.Uniform(0, 50), slot * 64});
+    }
+    placing.candidates.push_back({1, 500, {}});
+  }
+  Budget budget;
+  budget.SetNodeLimit(200'000);
+  const auto answer = PlaceInMemories(problem, {}, budget);
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_EQ(answer->best->cost.unplaced, 0U);
+  EXPECT_LT(answer->best->cost.cost, 100 * 50);
+  EXPECT_EQ(verify::VerifyMemories(problem, *answer->best), std::vector<std::string>());
 }
 
 TEST(PlaceInMemories, SaysWhatCannotBePlaced) {

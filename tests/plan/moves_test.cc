@@ -12,6 +12,7 @@
 #include "berth/report.h"
 #include "testing/graph_memories_oracle.h"
 #include "testing/random_graph.h"
+#include "testing/seeds.h"
 #include "tests/graph/build.h"
 #include "tests/plan/moving_case.h"
 
@@ -109,6 +110,45 @@ TEST(PlanWithMovesTest, TriesEverythingInOneOrder) {
   RecordProperty("all", all);
   EXPECT_GT(all, 30);
   EXPECT_GE(better, 10) << better << " of " << all;
+  EXPECT_GE(proved * 100, all * 90) << proved << " of " << all;
+}
+
+// Weights of which copies are kept for a while, the original staying.
+TEST(PlanWithMovesTest, StagedWeightsAgainstTryingEverything) {
+  int all = 0;
+  int proved = 0;
+  int better = 0;
+  for (std::uint64_t seed = 1; seed <= Seeds(300); ++seed) {
+    SCOPED_TRACE(seed);
+    auto made = RandomStaging(seed, /*prefetch=*/false);
+    made.options.order = RandomOrder(made.graph, seed);
+    const auto& [graph, options] = made;
+    const Counting& counting = options.schedule.counting;
+    const auto least = OracleOfOrderWithMoves(graph, *options.order, counting, options.memories);
+    Budget budget;
+    const auto answer = Plan(graph, options, budget);
+    ASSERT_TRUE(answer.has_value()) << answer.error().message;
+    ExpectVerified(graph, counting, options.memories, *answer->best);
+    if (!least) {
+      EXPECT_GT(answer->best->cost.unplaced, 0U);
+      continue;
+    }
+    EXPECT_EQ(answer->cost_bound.unplaced, 0U);
+    EXPECT_LE(answer->cost_bound.cost, *least);
+    if (answer->best->cost.unplaced > 0) continue;
+    EXPECT_GE(answer->best->cost.cost, *least);
+    PlanOptions without = options;
+    without.memories.stage_in.clear();
+    const auto moved = Plan(graph, without, budget);
+    ASSERT_TRUE(moved.has_value());
+    EXPECT_LE(answer->best->cost, moved->best->cost);
+    better += answer->best->cost < moved->best->cost ? 1 : 0;
+    ++all;
+    proved += answer->outcome == Outcome::kOptimal ? 1 : 0;
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(all, 100);
+  EXPECT_GE(better * 100, all * 20) << better << " of " << all;
   EXPECT_GE(proved * 100, all * 90) << proved << " of " << all;
 }
 

@@ -14,6 +14,7 @@
 #include "berth/plan.h"
 #include "testing/graph_memories_oracle.h"
 #include "testing/random_graph.h"
+#include "tests/graph/build.h"
 #include "tools/verify/graph_memories.h"
 
 namespace berth::internal {
@@ -68,6 +69,50 @@ inline std::optional<MovingCase> RandomMovingCase(std::uint64_t seed, bool prefe
     if (seed % 3 > 0) memory.read.bytes = memory.write.bytes = 1;
   }
   if (!Validate(made.graph, counting, memories)) return std::nullopt;
+  return made;
+}
+
+// A chain of operators that read weights, some several times, on a board with a small fast memory and a slow one
+// where the weights are; the weights may sometimes be in the fast one, too.
+inline MovingCase RandomStaging(std::uint64_t seed, bool prefetch) {
+  Random random(seed * 31 + 7);
+  Build b;
+  const int weights = static_cast<int>(random.Uniform(1, 2));
+  const int count = weights == 2 ? 3 : 4;
+  for (int i = 0; i < weights; ++i) {
+    b.Source("w" + std::to_string(i), random.Uniform(1, 3),
+             random.Chance(0.7) ? TensorKind::kParameter : TensorKind::kConstant);
+  }
+  for (int i = 0; i < count; ++i) b.Made("t" + std::to_string(i), random.Uniform(1, 2));
+  for (int i = 0; i < count; ++i) {
+    std::vector<std::string> inputs;
+    if (i > 0) inputs.push_back("t" + std::to_string(i - 1));
+    for (int w = 0; w < weights; ++w) {
+      if (random.Chance(0.7)) inputs.push_back("w" + std::to_string(w));
+    }
+    std::vector<std::string> mutates;
+    if (random.Chance(0.05)) mutates.emplace_back("w0");
+    b.Op("op" + std::to_string(i), inputs, {"t" + std::to_string(i)}, mutates);
+  }
+  MovingCase made;
+  made.graph = b.Output("t" + std::to_string(count - 1)).graph;
+  if (prefetch) GiveTimes(seed, random.Uniform(0, 20), made.graph);
+  made.options.schedule.counting = {true, true};
+  GraphMemories& memories = made.options.memories;
+  memories.may_move = true;
+  memories.prefetch = prefetch;
+  if (prefetch) memories.copy_latency = random.Uniform(0, 2);
+  memories.memories = {{.name = "fast",
+                        .capacity = random.Uniform(3, 6),
+                        .read = {0, 1},
+                        .write = {random.Uniform(0, 1), 2}},
+                       {.name = "slow",
+                        .read = {random.Uniform(3, 9), random.Uniform(1, 2)},
+                        .write = {random.Uniform(1, 9), 1},
+                        .access = random.Uniform(0, 1)}};
+  memories.stage_in = {0};
+  if (random.Chance(0.2)) memories.stage_in.push_back(1);
+  if (random.Chance(0.7)) memories.allowed = AllowedByKind(made.graph, {}, {1});
   return made;
 }
 

@@ -91,6 +91,123 @@ TEST(PrefetchTest, TriesEverythingInOneOrder) {
   EXPECT_GE(proved * 100, all * 85) << proved << " of " << all;
 }
 
+// Weights of which copies are made while operators run, the original staying.
+TEST(PrefetchTest, StagedWeightsAgainstTryingEverything) {
+  int all = 0;
+  int proved = 0;
+  int better = 0;
+  for (std::uint64_t seed = 1; seed <= Seeds(200); ++seed) {
+    SCOPED_TRACE(seed);
+    auto made = RandomStaging(seed, /*prefetch=*/true);
+    made.options.order = RandomOrder(made.graph, seed);
+    const auto& [graph, options] = made;
+    const Counting& counting = options.schedule.counting;
+    const auto least = OracleOfPrefetch(graph, *options.order, counting, options.memories);
+    Budget budget;
+    const auto answer = Plan(graph, options, budget);
+    ASSERT_TRUE(answer.has_value()) << answer.error().message;
+    ExpectVerified(graph, counting, options.memories, *answer->best);
+    if (!least) {
+      EXPECT_GT(answer->best->cost.unplaced, 0U);
+      continue;
+    }
+    EXPECT_EQ(answer->cost_bound.unplaced, 0U);
+    EXPECT_LE(answer->cost_bound.cost, *least);
+    if (answer->best->cost.unplaced > 0) continue;
+    EXPECT_GE(answer->best->cost.cost, *least);
+    PlanOptions stopping = options;
+    stopping.memories.prefetch = false;
+    stopping.memories.copy_latency = 0;
+    const auto stopped = Plan(graph, stopping, budget);
+    ASSERT_TRUE(stopped.has_value()) << stopped.error().message;
+    const PlanCost cost = CostOf(graph, counting, options.memories, *stopped->best);
+    EXPECT_LE(answer->best->cost, cost);
+    better += answer->best->cost < cost ? 1 : 0;
+    ++all;
+    proved += answer->outcome == Outcome::kOptimal ? 1 : 0;
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(all, 50);
+  EXPECT_GE(better * 100, all * 10) << better << " of " << all;
+  EXPECT_GE(proved * 100, all * 80) << proved << " of " << all;
+}
+
+// Layers, each with a weight in flash of which a copy comes while the layer before runs. They are too many for
+// trying every copy at every time.
+TEST(PrefetchTest, WeightsOfManyLayersAreStaged) {
+  constexpr int kLayers = 30;
+  Build b;
+  b.Source("x", 8);
+  for (int i = 0; i < kLayers; ++i) {
+    const std::string n = std::to_string(i);
+    b.Source("w" + n, 16, TensorKind::kParameter).Made("y" + n, 8);
+    b.Op("op" + n, {i == 0 ? "x" : "y" + std::to_string(i - 1), "w" + n}, {"y" + n});
+  }
+  b.Output("y" + std::to_string(kLayers - 1));
+  for (Operator& op : b.graph.operators) op.cost = 40;
+  b.graph.cost_unit = "ns";
+  PlanOptions options;
+  options.schedule.counting = {true, true};
+  options.memories.memories = {{.name = "sram", .capacity = 56},
+                               {.name = "flash", .read = {2, 1}, .write = {1000, 1}}};
+  options.memories.allowed = AllowedByKind(b.graph, {0}, {1});
+  options.memories.may_move = options.memories.prefetch = true;
+  Budget budget;
+  const auto without = Plan(b.graph, options, budget);
+  ASSERT_TRUE(without.has_value()) << without.error().message;
+  EXPECT_EQ(without->best->cost.cost, kLayers * (40 + 32));
+  options.memories.stage_in = {0};
+  const auto answer = Plan(b.graph, options, budget);
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  ExpectVerified(b.graph, options.schedule.counting, options.memories, *answer->best);
+  // No operator runs while one of the first two could be copied. All others are there in time.
+  EXPECT_EQ(answer->best->cost.cost, kLayers * 40 + 2 * 32);
+  EXPECT_EQ(CopiesOf(b.graph, options.memories, *answer->best).size(), kLayers - 2U);
+}
+
+// A copy of a weight has to be of one, where it may be, in time, of use, and beside an original that stays.
+TEST(PrefetchTest, WrongCopiesOfWeightsAreRefused) {
+  Build b;
+  b.Source("x", 8).Source("w", 16, TensorKind::kParameter).Made("u", 8).Made("y", 8).Made("z", 8);
+  b.Made("o", 8).Op("U", {"x"}, {"u"}).Op("A", {"u"}, {"y"}).Op("B", {"y", "w"}, {"z"});
+  b.Op("C", {"z"}, {"o"}).Output("o");
+  for (Operator& op : b.graph.operators) op.cost = 40;
+  b.graph.cost_unit = "ns";
+  PlanOptions options;
+  options.schedule.counting = {true, true};
+  options.memories.memories = {{.name = "sram", .capacity = 64},
+                               {.name = "flash", .read = {2, 1}, .write = {1000, 1}}};
+  options.memories.allowed = AllowedByKind(b.graph, {0}, {1});
+  options.memories.may_move = options.memories.prefetch = true;
+  options.memories.stage_in = {0};
+  Budget budget;
+  const auto answer = Plan(b.graph, options, budget);
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_EQ(answer->best->cost.cost, 160);
+  const GraphMemories& memories = options.memories;
+  ExpectVerified(b.graph, options.schedule.counting, memories, *answer->best);
+  const auto at = std::find_if(answer->best->residencies.begin(), answer->best->residencies.end(),
+                               [](const Residency& r) { return r.tensor == 1 && r.start == 1; });
+  ASSERT_NE(at, answer->best->residencies.end());
+  const auto i = static_cast<std::size_t>(at - answer->best->residencies.begin());
+  const auto refused = [&](const GraphMemories& with, auto change) {
+    MemoryPlan plan = *answer->best;
+    change(plan.residencies[i], plan.residencies[i - 1]);
+    const auto valid = ValidatePlan(b.graph, options.schedule.counting, with, plan);
+    EXPECT_FALSE(verify::VerifyMemories(b.graph, options.schedule.counting, with, plan).empty());
+    return valid ? std::string() : valid.error().message;
+  };
+  GraphMemories nowhere = memories;
+  nowhere.stage_in.clear();
+  EXPECT_NE(refused(nowhere, [](Residency&, Residency&) {}).find("not for copies"),
+            std::string::npos);
+  EXPECT_NE(refused(memories, [](Residency& copy, Residency&) { copy.start = copy.end++; })
+                .find("used by no operator"),
+            std::string::npos);
+  EXPECT_NE(refused(memories, [](Residency&, Residency& home) { home.end = 2; }), "");
+  EXPECT_NE(refused(memories, [](Residency& copy, Residency&) { copy.offset = 56; }), "");
+}
+
 // The bound is about all orders.
 TEST(PrefetchTest, NoOrderIsBetterThanTheBound) {
   int all = 0;

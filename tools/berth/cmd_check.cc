@@ -337,7 +337,7 @@ Result<ExitCode> CheckGraph(const CheckArguments& arguments, FileView file) {
       return Fail(ErrorCode::kInvalidOptions,
                   "--capacity: each memory of the plan has a capacity of its own");
     }
-    return CheckInMemories(model, settings, std::move(read), {arguments.memories, {}, {}, false},
+    return CheckInMemories(model, settings, std::move(read), {.board = arguments.memories},
                            arguments.execute, arguments.json);
   }
   Checked checked;

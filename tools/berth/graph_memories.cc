@@ -61,6 +61,14 @@ void AddGraphMemories(CLI::App& app, GraphMemoryArguments& arguments, bool spill
                "As --may-move, but a DMA engine makes the copies while operators run, and the time "
                "of the run "
                "is what counts. Needs the times of operators, such as from --device.");
+  app.add_option(
+         "--stage-weights-in", arguments.copies,
+         "With --may-move or --prefetch: the memories in which copies of weights may be kept for a "
+         "while. The originals stay where --weights-in has them.")
+      ->type_name("NAMES")
+      ->delimiter(',')
+      ->expected(1)
+      ->take_all();
   AddDuration(
       app, "--copy-latency", arguments.copy_latency,
       "With --prefetch: what each copy takes besides its bytes, such as 500ns. Default: 0.");
@@ -93,6 +101,16 @@ Result<void> SetMoves(const GraphMemoryArguments& arguments, Board& board) {
                                                 Quoted(board.cost_unit) +
                                                 ", but a run is timed in ns");
   }
+  if (!arguments.copies.empty() && !arguments.may_move && !arguments.prefetch) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--stage-weights-in: only with --may-move or --prefetch is anything copied");
+  }
+  if (!arguments.copies.empty() && arguments.weights.empty()) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--stage-weights-in: only with --weights-in are weights part of the plan");
+  }
+  board.memories.stage_in =
+      BERTH_TRY(FindMemories(board.memories.memories, arguments.copies, "--stage-weights-in"));
   board.memories.may_move = arguments.may_move || arguments.prefetch;
   board.memories.prefetch = arguments.prefetch;
   // Whether it is too long is for the library to say.

@@ -18,19 +18,21 @@ class App;
 namespace berth::cli {
 
 struct GraphMemoryArguments {
-  MemoryArguments board;
-  std::vector<std::string> activations;  // Names of memories; none: any.
-  std::vector<std::string> weights;
+  MemoryArguments board = {};
+  std::vector<std::string> activations = {};  // Names of memories; none: any.
+  std::vector<std::string> weights = {};
+  std::vector<std::string> copies = {};  // Of weights; none: nowhere.
   bool spill = false;
   bool may_move = false;
   bool prefetch = false;
   std::optional<double> copy_latency = {};  // Seconds.
   [[nodiscard]] bool given() const {
-    return board.given() || !activations.empty() || !weights.empty() || spill || may_move ||
-           prefetch || copy_latency;
+    return board.given() || !activations.empty() || !weights.empty() || !copies.empty() || spill ||
+           may_move || prefetch || copy_latency;
   }
 };
-// --memory, --memories, --activations-in, --weights-in, --may-move, --prefetch and --copy-latency; with
+// --memory, --memories, --activations-in, --weights-in, --may-move, --prefetch, --stage-weights-in and
+// --copy-latency; with
 // `spill`, also that.
 void AddGraphMemories(CLI::App& app, GraphMemoryArguments& arguments, bool spill);
 
@@ -48,7 +50,8 @@ struct Board {
 // memory that is not there; those of reading a board.
 [[nodiscard]] Result<Board> LoadBoardFor(const Graph& graph, const GraphMemoryArguments& arguments,
                                          Counting& counting);
-// Sets whether tensors may move, and how. Errors: kInvalidOptions for a latency without --prefetch, and
+// Sets whether tensors may move, and how. Errors: kInvalidOptions for a latency without --prefetch, for a
+// memory that is not there, for copies of weights where nothing moves or no weights are planned, and
 // for --prefetch where costs are not times.
 [[nodiscard]] Result<void> SetMoves(const GraphMemoryArguments& arguments, Board& board);
 

@@ -53,17 +53,48 @@ void AddUse(const Placing& use, Placing& sum) {
   sum.accesses += use.accesses;
 }
 
-// Which residencies begin with a copy of the one before them, in another memory: as that one ends, or
-// with prefetch earlier.
-std::vector<bool> Copied(const GraphMemories& memories, const MemoryPlan& plan) {
-  std::vector<bool> copied(plan.residencies.size(), false);
+// The steps at which the operators of the plan use a tensor.
+std::vector<Step> UseSteps(const Graph& graph, const MemoryPlan& plan, TensorIndex t) {
+  std::vector<Step> steps;
+  for (std::size_t s = 0; s < plan.order.size(); ++s) {
+    if (plan.order[s] >= graph.operators.size()) continue;
+    for (const auto& [base, use] : UsesBy(graph, graph.operators[plan.order[s]])) {
+      if (base != t) continue;
+      steps.push_back(static_cast<Step>(s));
+      break;
+    }
+  }
+  return steps;
+}
+
+// Which residencies begin with a copy. Of the one before them, in another memory: as that one ends, or with
+// prefetch earlier. Or, of what stays, of the first one of their tensor, which is longer: with prefetch such a
+// copy has time until it is used. The steps of the plan need not be good.
+Copies Copied(const Graph& graph, const GraphMemories& memories, const MemoryPlan& plan) {
+  Copies copied(plan.residencies.size());
+  std::size_t home = 0;
+  std::vector<Step> uses;  // Of the tensor of `home`, if some residency is a copy of that.
   for (std::size_t i = 1; i < copied.size(); ++i) {
     const Residency& from = plan.residencies[i - 1];
     const Residency& to = plan.residencies[i];
+    if (from.tensor != to.tensor) {
+      home = i;
+      uses.clear();
+      continue;
+    }
+    const Residency& whole = plan.residencies[home];
+    if (whole.memory != to.memory && whole.start < to.start && to.end <= whole.end) {
+      if (uses.empty()) uses = UseSteps(graph, plan, to.tensor);
+      const auto use = std::lower_bound(uses.begin(), uses.end(), to.start);
+      const bool used = use != uses.end() && *use < to.end;
+      copied[i] = CopiedFrom{home, memories.prefetch && used ? *use : to.start, true};
+      continue;
+    }
     const bool early =
         memories.prefetch && from.start < to.start && to.start < from.end && from.end < to.end;
-    copied[i] =
-        from.tensor == to.tensor && from.memory != to.memory && (from.end == to.start || early);
+    if (from.memory != to.memory && (from.end == to.start || early)) {
+      copied[i] = CopiedFrom{i - 1, from.end, false};
+    }
   }
   return copied;
 }
@@ -71,7 +102,7 @@ std::vector<bool> Copied(const GraphMemories& memories, const MemoryPlan& plan) 
 // What each residency of the plan, whose steps must be good, is accessed for. A tensor that is not
 // copied costs once, however often it comes.
 std::vector<Placing> UsesOfResidencies(const Graph& graph, const MemoryPlan& plan,
-                                       const std::vector<bool>& copied) {
+                                       const Copies& copied) {
   std::vector<Placing> uses(plan.residencies.size());
   std::vector<std::vector<std::size_t>> of(graph.tensors.size());
   std::set<TensorIndex> moved;
@@ -80,19 +111,20 @@ std::vector<Placing> UsesOfResidencies(const Graph& graph, const MemoryPlan& pla
     of[t].push_back(i);
     if (!copied[i]) continue;
     moved.insert(t);
-    AddUse({{}, graph.tensors[t].bytes, 0, 1, {}, {}}, uses[i - 1]);
+    AddUse({{}, graph.tensors[t].bytes, 0, 1, {}, {}}, uses[copied[i]->source]);
     AddUse({{}, 0, graph.tensors[t].bytes, 1, {}, {}}, uses[i]);
   }
   for (std::size_t s = 0; s < plan.order.size(); ++s) {
     if (plan.order[s] >= graph.operators.size()) continue;
     for (const auto& [base, use] : UsesBy(graph, graph.operators[plan.order[s]])) {
+      // What is not copied counts in its first one, a copy where it is there beside the original.
+      const auto step = static_cast<Step>(s);
+      std::optional<std::size_t> in;
       for (const std::size_t i : of[base]) {
         const Residency& r = plan.residencies[i];
-        const auto step = static_cast<Step>(s);
-        if (moved.contains(base) && (step < r.start || r.end <= step)) continue;
-        AddUse(use, uses[i]);
-        break;
+        if (moved.contains(base) ? r.start <= step && step < r.end : !in) in = i;
       }
+      if (in) AddUse(use, uses[*in]);
     }
   }
   return uses;
@@ -124,11 +156,36 @@ bool IsFigure(FaultKind kind) {
          kind == FaultKind::kWrongPeak;
 }
 
+// A copy that is kept beside the original: of a weight that nothing writes, where such copies may be, one at a
+// time, and of use.
+void CheckStaged(const Graph& graph, const GraphMemories& memories, const MemoryPlan& plan,
+                 const Copies& copied, std::size_t i, std::vector<std::string>& faults) {
+  const Residency& r = plan.residencies[i];
+  const std::string name = "tensor \"" + graph.tensors[r.tensor].name + "\" ";
+  const Residency& home = plan.residencies[copied[i]->source];
+  const auto& in = memories.stage_in;
+  if (!memories.may_move) faults.push_back(name + "is in two memories");
+  if (std::find(in.begin(), in.end(), static_cast<std::size_t>(r.memory)) == in.end()) {
+    faults.push_back(name + "has a copy where there may be none");
+  }
+  if (!IsWeight(graph.tensors[r.tensor])) faults.push_back(name + "is copied, but is no weight");
+  const auto steps = std::max<Step>(1, static_cast<Step>(plan.order.size()));
+  if (home.start != 0 || home.end != steps) faults.push_back(name + "is copied but does not stay");
+  if (copied[i]->source + 1 < i && plan.residencies[i - 1].end > r.start) {
+    faults.push_back(name + "has two copies at once");
+  }
+  for (const Operator& op : graph.operators) {
+    const auto& writes = op.mutates;
+    if (std::find(writes.begin(), writes.end(), r.tensor) == writes.end()) continue;
+    faults.push_back(name + "is copied, but operator \"" + op.name + "\" writes it");
+  }
+}
+
 // The residencies of `plan` as a table of buffers and its plan. Adds what no table shows to `faults`.
 void TableOf(const Graph& graph, const GraphMemories& memories, const MemoryPlan& plan,
              const std::set<TensorIndex>& used, MemoryProblem& problem, MemoryPlan& table,
              std::vector<std::string>& faults) {
-  const std::vector<bool> copied = Copied(memories, plan);
+  const Copies copied = Copied(graph, memories, plan);
   const std::vector<Placing> uses = UsesOfResidencies(graph, plan, copied);
   problem.memories = memories.memories;
   const auto steps = static_cast<Step>(plan.order.size()) + 1;
@@ -146,8 +203,10 @@ void TableOf(const Graph& graph, const GraphMemories& memories, const MemoryPlan
   for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
     const Residency& r = plan.residencies[i];
     const Tensor& tensor = graph.tensors[r.tensor];
-    const bool other = i > 0 && plan.residencies[i - 1].tensor == r.tensor &&
+    const bool staged = copied[i] && copied[i]->stays;
+    const bool other = i > 0 && !staged && plan.residencies[i - 1].tensor == r.tensor &&
                        plan.residencies[i - 1].memory != r.memory;
+    if (staged) CheckStaged(graph, memories, plan, copied, i, faults);
     if (other && !memories.may_move) {
       faults.push_back("tensor \"" + tensor.name + "\" is in two memories");
     } else if (other && !copied[i]) {
@@ -159,13 +218,13 @@ void TableOf(const Graph& graph, const GraphMemories& memories, const MemoryPlan
     }
     const auto* const allowed = memories.allowed.empty() ? nullptr : &memories.allowed[r.tensor];
     const auto m = static_cast<std::size_t>(r.memory);
-    if (allowed != nullptr && !allowed->empty() &&
+    if (!staged && allowed != nullptr && !allowed->empty() &&
         std::find(allowed->begin(), allowed->end(), m) == allowed->end()) {
       faults.push_back("tensor \"" + tensor.name + "\" may not be in memory \"" +
                        memories.memories[m].name + "\"");
     }
     // Operators run in odd half steps, copies are made in even ones.
-    const bool leaves = i + 1 < copied.size() && copied[i + 1];
+    const bool leaves = i + 1 < copied.size() && copied[i + 1] && !copied[i + 1]->stays;
     problem.table.buffers.push_back({NameOf(graph, plan, i, names),
                                      2 * r.start + (copied[i] ? 0 : 1),
                                      2 * r.end + (leaves ? 1 : 0), tensor.bytes, tensor.alignment});
@@ -197,13 +256,18 @@ std::vector<std::int64_t> TimesOfOperators(const Graph& graph, const GraphMemori
     for (const auto& [base, use] : UsesBy(graph, op)) AddUse(use, uses[base]);
     times[s] = op.cost.value_or(0);
     for (const auto& [base, use] : uses) {
-      // The first one that has not ended: while a tensor is copied, operators use the source.
+      // The first one that has not ended: while a tensor is copied, operators use the source. But of what
+      // stays, a copy that is there.
       const auto step = static_cast<Step>(s);
+      const Residency* in = nullptr;
       for (const Residency* const r : of[base]) {
-        if (r->end <= step) continue;
-        times[s] += CostOfAccesses(use, memories.memories[static_cast<std::size_t>(r->memory)]);
-        break;
+        const bool beside = in != nullptr && in->memory != r->memory && r->start <= step &&
+                            in->start < r->start && r->end <= in->end;
+        if (step < r->end && (in == nullptr || beside)) in = r;
+        if (beside && step < r->end) break;
       }
+      if (in == nullptr) continue;
+      times[s] += CostOfAccesses(use, memories.memories[static_cast<std::size_t>(in->memory)]);
     }
   }
   return times;
@@ -220,15 +284,15 @@ void Simulate(const Graph& graph, const GraphMemories& memories, const MemoryPla
     if (events.size() > 1) events.back().after.push_back(events.size() - 2);
   }
   const std::size_t steps = events.size();
-  const std::vector<bool> copied = Copied(memories, plan);
+  const Copies copied = Copied(graph, memories, plan);
   std::vector<std::tuple<Step, Step, std::size_t>> copies;
   for (std::size_t i = 0; i < copied.size(); ++i) {
-    if (copied[i]) copies.emplace_back(plan.residencies[i].start, plan.residencies[i - 1].end, i);
+    if (copied[i]) copies.emplace_back(plan.residencies[i].start, copied[i]->arrives, i);
   }
   std::sort(copies.begin(), copies.end());
   for (const auto& [begin, end, i] : copies) {
     const Residency& to = plan.residencies[i];
-    const Residency& from = plan.residencies[i - 1];
+    const Residency& from = plan.residencies[copied[i]->source];
     const Bytes bytes = graph.tensors[to.tensor].bytes;
     const std::int64_t read = CostOfAccesses(
         {{}, bytes, 0, 1, {}, {}}, memories.memories[static_cast<std::size_t>(from.memory)]);
@@ -346,7 +410,8 @@ std::vector<std::string> VerifyMemories(const Graph& graph, const Counting& coun
   // Offsets are judged below, with the alignments of their memories.
   Graph loose = graph;
   for (Tensor& tensor : loose.tensors) tensor.alignment = 1;
-  const PlanReport run = VerifyPlanWithCopies(loose, counting, *stacked, Copied(memories, plan));
+  const PlanReport run =
+      VerifyPlanWithCopies(loose, counting, *stacked, Copied(graph, memories, plan));
   std::vector<bool> placed(graph.tensors.size(), false);
   for (const Residency& r : plan.residencies) placed[r.tensor] = true;
   std::set<TensorIndex> used;

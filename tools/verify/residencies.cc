@@ -36,7 +36,7 @@ Fault FaultOf(const MemoryPlan& plan, std::size_t residency) {
 
 // Why residency number `i` is none; empty if it is one.
 std::string_view WhyBad(const Graph& graph, const Counting& counting, const MemoryPlan& plan,
-                        const std::vector<bool>& copied, std::size_t i) {
+                        const Copies& copied, std::size_t i) {
   const Residency& r = plan.residencies[i];
   if (r.tensor >= graph.tensors.size()) return "is of a tensor that the graph does not have";
   if (!Counts(graph.tensors[r.tensor], counting)) return "is of a tensor that is not counted";
@@ -47,7 +47,7 @@ std::string_view WhyBad(const Graph& graph, const Counting& counting, const Memo
   if (i == 0) return {};
   const Residency& before = plan.residencies[i - 1];
   if (before.tensor > r.tensor) return "comes after one of a later tensor";
-  const bool early = i < copied.size() && copied[i];  // Both ends are there for some steps.
+  const bool early = i < copied.size() && copied[i].has_value();  // Both ends are there.
   if (before.tensor == r.tensor && before.end > r.start && !early) {
     return "begins before another of its tensor has ended";
   }
@@ -55,7 +55,7 @@ std::string_view WhyBad(const Graph& graph, const Counting& counting, const Memo
 }
 
 bool CheckShape(const Graph& graph, const Counting& counting, const MemoryPlan& plan,
-                const std::vector<bool>& copied, Collector& collector) {
+                const Copies& copied, Collector& collector) {
   bool good = true;
   if (plan.memories.size() != 1) {
     collector.Add(Fault{});
@@ -109,8 +109,8 @@ void CheckAddresses(const Graph& graph, std::optional<Bytes> capacity, const Mem
 class Run {
  public:
   Run(const Graph& graph, const std::vector<Touches>& touches, const Intended& intended,
-      const Counting& counting, const MemoryPlan& plan, const std::vector<bool>& copied,
-      const Link* link, Collector& collector)
+      const Counting& counting, const MemoryPlan& plan, const Copies& copied, const Link* link,
+      Collector& collector)
       : graph_(graph),
         touches_(touches),
         intended_(intended),
@@ -139,18 +139,21 @@ class Run {
     const auto steps = static_cast<std::size_t>(StepsOf(plan_));
     std::vector<std::vector<std::size_t>> begins(steps + 1);
     std::vector<std::vector<std::size_t>> ends(steps + 1);
+    std::vector<std::vector<std::size_t>> arrivals(steps + 1);
     for (std::size_t i = 0; i < plan_.residencies.size(); ++i) {
       begins[static_cast<std::size_t>(plan_.residencies[i].start)].push_back(i);
       ends[static_cast<std::size_t>(plan_.residencies[i].end)].push_back(i);
+      if (IsCopied(i)) arrivals[static_cast<std::size_t>(copied_[i]->arrives)].push_back(i);
     }
     for (std::size_t s = 0; s < steps; ++s) {
       step_ = static_cast<Step>(s);
       for (const std::size_t i : ends[s]) {
         End(i);
-        if (at_[plan_.residencies[i].tensor] == i) at_[plan_.residencies[i].tensor] = kNone;
+        std::size_t& at = at_[plan_.residencies[i].tensor];
+        if (at == i) at = Stays(i) ? copied_[i]->source : kNone;
       }
       BeginCopies(begins[s]);
-      EndCopies(ends[s]);
+      EndCopies(arrivals[s]);
       for (const std::size_t i : begins[s]) {
         if (!IsCopied(i)) Begin(i);
       }
@@ -245,7 +248,7 @@ class Run {
     const Residency& r = plan_.residencies[i];
     const TensorIndex t = r.tensor;
     // A given tensor may be in memory from the start, used or not, for any number of steps.
-    const bool moves = IsCopied(i) || IsCopied(i + 1);
+    const bool moves = (IsCopied(i) && !Stays(i)) || (IsCopied(i + 1) && !Stays(i + 1));
     if (!used_[i] && !preloaded_[i] && !moves) Add(FaultKind::kUselessResidency, t, i);
     if (!r.written_out) return;
     const bool final = result_[t] && Current(t) == Last(t);
@@ -275,7 +278,10 @@ class Run {
     return false;
   }
 
-  [[nodiscard]] bool IsCopied(std::size_t i) const { return i < copied_.size() && copied_[i]; }
+  [[nodiscard]] bool IsCopied(std::size_t i) const {
+    return i < copied_.size() && copied_[i].has_value();
+  }
+  [[nodiscard]] bool Stays(std::size_t i) const { return IsCopied(i) && copied_[i]->stays; }
 
   // Copies that may begin before this step. From then on the target holds something unfinished, and
   // nothing else may have its bytes.
@@ -284,27 +290,22 @@ class Run {
       if (!IsCopied(i)) continue;
       const TensorIndex t = plan_.residencies[i].tensor;
       carried_[i] = Current(t);
-      if (!Holds(i - 1, Current(t))) Add(FaultKind::kBrokenCopy, t, i);
+      if (!Holds(copied_[i]->source, Current(t))) Add(FaultKind::kBrokenCopy, t, i);
     }
     for (const std::size_t i : begins) {
       if (IsCopied(i)) Write(i, Unfinished(i));
     }
   }
 
-  // Copies that have ended before this step, as their sources end. Neither end was spoilt, by operators
-  // or by other copies.
-  void EndCopies(const std::vector<std::size_t>& ends) {
-    for (const std::size_t from : ends) {
-      const std::size_t i = from + 1;
-      if (!IsCopied(i)) continue;
+  // Copies that have ended before this step. Neither end was spoilt, by operators or by other copies.
+  void EndCopies(const std::vector<std::size_t>& arrivals) {
+    for (const std::size_t i : arrivals) {
       const TensorIndex t = plan_.residencies[i].tensor;
-      const bool sound =
-          carried_[i] == Current(t) && Holds(from, Current(t)) && Holds(i, Unfinished(i));
+      const bool sound = carried_[i] == Current(t) && Holds(copied_[i]->source, Current(t)) &&
+                         Holds(i, Unfinished(i));
       if (!sound) Add(FaultKind::kBrokenCopy, t, i);
     }
-    for (const std::size_t from : ends) {
-      const std::size_t i = from + 1;
-      if (!IsCopied(i)) continue;
+    for (const std::size_t i : arrivals) {
       at_[plan_.residencies[i].tensor] = i;
       Write(i, Current(plan_.residencies[i].tensor));
     }
@@ -430,7 +431,7 @@ class Run {
   const bool repeats_;  // Operators run again.
   const Counting& counting_;
   const MemoryPlan& plan_;
-  const std::vector<bool>& copied_;  // Residencies, from the one before; or empty.
+  const Copies& copied_;  // Of each residency; or empty.
   const Link* const link_;
   Collector& collector_;
   std::vector<Wide> address_;  // Of each residency.
@@ -458,7 +459,7 @@ class Run {
 };
 
 PlanReport Verify(const Graph& graph, const Counting& counting, std::optional<Bytes> capacity,
-                  const MemoryPlan& plan, const std::vector<bool>& copied, std::size_t max_faults,
+                  const MemoryPlan& plan, const Copies& copied, std::size_t max_faults,
                   const Link* link) {
   PlanReport report;
   Collector collector(max_faults, report);
@@ -494,7 +495,7 @@ PlanReport VerifyPlan(const Graph& graph, const Counting& counting, std::optiona
 }
 
 PlanReport VerifyPlanWithCopies(const Graph& graph, const Counting& counting,
-                                const MemoryPlan& plan, const std::vector<bool>& copied) {
+                                const MemoryPlan& plan, const Copies& copied) {
   return Verify(graph, counting, std::nullopt, plan, copied, kDefaultMaxFaults, nullptr);
 }
 

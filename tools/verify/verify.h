@@ -129,12 +129,19 @@ inline constexpr std::size_t kDefaultMaxFaults = 100;
                                     std::optional<Bytes> capacity, const MemoryPlan& plan,
                                     std::size_t max_faults = kDefaultMaxFaults,
                                     const Link* link = nullptr);
-// The same, where the residencies number i with copied[i] begin with a copy of the one before them, of
-// the same tensor: it begins when the residency does and has ended when the one before ends. All copies
-// between the same two operators are made together.
+// How a residency begins that is a copy of another one of its tensor.
+struct CopiedFrom {
+  std::size_t source = 0;
+  Step arrives = 0;    // The copy is there before the operator of this step.
+  bool stays = false;  // The source is where the tensor is again once this residency has ended.
+};
+using Copies = std::vector<std::optional<CopiedFrom>>;
+
+// The same, where the residencies number i with copied[i] begin with a copy of another one of their tensor: it
+// begins when the residency does and has ended when it says. All copies between the same two operators are
+// made together.
 [[nodiscard]] PlanReport VerifyPlanWithCopies(const Graph& graph, const Counting& counting,
-                                              const MemoryPlan& plan,
-                                              const std::vector<bool>& copied);
+                                              const MemoryPlan& plan, const Copies& copied);
 
 // The same of offsets alone, parallel to the buffers of `table`: they state no figures.
 [[nodiscard]] PlanReport VerifyOffsets(const Problem& table, const std::vector<Bytes>& offsets,
