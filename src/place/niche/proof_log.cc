@@ -1,0 +1,176 @@
+#include "place/niche/proof_log.h"
+
+#include <algorithm>
+
+namespace berth::internal::niche {
+namespace {
+
+void Append(std::string& text, std::int64_t number) {
+  text += ' ';
+  text += std::to_string(number);
+}
+
+// " 3-7 9"
+void AppendRanges(std::string& text, const std::vector<std::int32_t>& numbers) {
+  for (std::size_t k = 0; k < numbers.size();) {
+    std::size_t end = k + 1;
+    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
+    Append(text, numbers[k]);
+    if (end > k + 1) text += '-' + std::to_string(numbers[end - 1]);
+    k = end;
+  }
+}
+
+std::vector<std::int32_t> NumbersOf(const std::vector<Word>& set) {
+  std::vector<std::int32_t> numbers;
+  ForEachBit(set.data(), set.size(),
+             [&](std::size_t bit) { numbers.push_back(static_cast<std::int32_t>(bit)); });
+  return numbers;
+}
+
+bool Meets(const std::vector<Word>& set, SectionIndex first, SectionIndex last) {
+  for (SectionIndex s = first; s < last; ++s) {
+    if (TestBit(set.data(), s.position())) return true;
+  }
+  return false;
+}
+
+bool IsWritten(const Reason& reason) {
+  return reason.kind == Reason::Kind::kLemma && reason.lemma->name == 0;
+}
+
+}  // namespace
+
+// A chain of lemmas may be longer than the stack is deep.
+Lemma::~Lemma() {
+  if (memory != nullptr) *memory -= bytes;
+  std::vector<LemmaPointer> last;
+  const auto take = [&last](std::vector<ProofStep>& from) {
+    for (ProofStep& step : from) {
+      if (step.reason.lemma != nullptr && step.reason.lemma.use_count() == 1) {
+        last.push_back(std::move(step.reason.lemma));
+      }
+    }
+  };
+  take(steps);
+  while (!last.empty()) {
+    const LemmaPointer lemma = std::move(last.back());
+    last.pop_back();
+    take(lemma->steps);
+  }
+}
+
+LemmaPointer ProofLog::Add(std::unique_ptr<Lemma> lemma, std::span<ProofStep> steps) {
+  lemma->serial = ++last_serial_;
+  lemma->steps.assign(std::make_move_iterator(steps.begin()), std::make_move_iterator(steps.end()));
+  constexpr std::size_t kOwners = 128;  // Of the parts, and the counter that owns the lemma.
+  lemma->bytes = sizeof(Lemma) + kOwners + lemma->sections.size() * sizeof(Word) +
+                 lemma->placed.size() * sizeof(Word) + lemma->grounds.size() * sizeof(Bytes) +
+                 lemma->steps.size() * sizeof(ProofStep);
+  lemma->memory = &bytes_;
+  bytes_ += lemma->bytes;
+  return lemma;
+}
+
+// The lemmas that are written by themselves, and referred to by number: those that are used in more
+// than one place, or in another state than their own. In the order of their conclusions.
+std::vector<const Lemma*> ProofLog::FindNamed() const {
+  std::vector<const Lemma*> all;
+  const auto use = [&all](const Reason& reason) {
+    if (reason.kind != Reason::Kind::kLemma) return;
+    const Lemma& lemma = *reason.lemma;
+    if (reason.origin == Reason::Origin::kRemembered) lemma.is_remembered = true;
+    if (++lemma.uses == 1) all.push_back(&lemma);
+  };
+  use(root_);
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    for (const ProofStep& step : all[k]->steps) use(step.reason);
+  }
+  std::erase_if(all, [](const Lemma* l) { return l->uses == 1 && !l->is_remembered; });
+  std::sort(all.begin(), all.end(),
+            [](const Lemma* a, const Lemma* b) { return a->serial < b->serial; });
+  return all;
+}
+
+void ProofLog::WriteReason(const Reason& reason, std::string& text) const {
+  switch (reason.kind) {
+    case Reason::Kind::kLoad:
+      text += " load";
+      return Append(text, reason.what);
+    case Reason::Kind::kHigh:
+      text += " high";
+      return Append(text, reason.what);
+    case Reason::Kind::kLemma:
+      break;
+  }
+  const Lemma& lemma = *reason.lemma;
+  if (lemma.name != 0) {
+    text += " lemma";
+    return Append(text, lemma.name);
+  }
+  text += " branch";
+  Append(text, lemma.section.value());
+  Append(text, lemma.level);
+  if (reason.origin != Reason::Origin::kSkipped) return;
+  text += " in";
+  AppendRanges(text, NumbersOf(lemma.sections));
+}
+
+// The branches of `root` and of all that is not written elsewhere.
+void ProofLog::WriteTree(const Lemma& root, std::string& text) const {
+  std::vector<Open> path = {{&root, 0}};
+  while (!path.empty()) {
+    Open& open = path.back();
+    if (open.next == open.lemma->steps.size()) {
+      path.pop_back();
+      continue;
+    }
+    const ProofStep& step = open.lemma->steps[open.next++];
+    text += step.buffer < 0 ? "gap" : "on";
+    if (step.buffer >= 0) Append(text, step.buffer);
+    WriteReason(step.reason, text);
+    text += '\n';
+    if (IsWritten(step.reason)) path.push_back({step.reason.lemma.get(), 0});
+  }
+}
+
+void ProofLog::WriteLemma(const Lemma& lemma, std::string& text) const {
+  text += "known";
+  Append(text, lemma.name);
+  text += " grounds";
+  const std::vector<std::int32_t> sections = NumbersOf(lemma.sections);
+  for (std::size_t k = 0; k < sections.size(); ++k) {
+    Append(text, sections[k]);
+    text += ':' + std::to_string(lemma.grounds[k]);
+  }
+  text += " buffers";
+  std::vector<std::int32_t> buffers;
+  for (std::size_t k = 0; k < lanes_.size(); ++k) {
+    const Lane& lane = lanes_[k];
+    if (TestBit(lemma.placed.data(), k) || !Meets(lemma.sections, lane.first, lane.last)) continue;
+    buffers.push_back(lane.buffer);
+  }
+  std::sort(buffers.begin(), buffers.end());
+  buffers.erase(std::unique(buffers.begin(), buffers.end()), buffers.end());
+  AppendRanges(text, buffers);
+  text += "\nso branch";
+  Append(text, lemma.section.value());
+  Append(text, lemma.level);
+  text += '\n';
+  WriteTree(lemma, text);
+}
+
+void ProofLog::Write(std::string& text) const {
+  const std::vector<const Lemma*> named = FindNamed();
+  std::int64_t name = 0;
+  for (const Lemma* lemma : named) {
+    lemma->name = ++name;
+    WriteLemma(*lemma, text);
+  }
+  text += "proof\nso";
+  WriteReason(root_, text);
+  text += '\n';
+  if (IsWritten(root_)) WriteTree(*root_.lemma, text);
+}
+
+}  // namespace berth::internal::niche
