@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <optional>
-#include <tuple>
+#include <utility>
 
 #include "tools/verify/pieces.h"
 #include "tools/verify/proof_text.h"
@@ -14,16 +13,6 @@ namespace {
 
 // Buffers in sections, together: 24 bytes each, twice.
 constexpr std::size_t kMostParts = std::size_t{1} << 27;
-
-using Shape = std::vector<std::tuple<Step, Step, Bytes, Bytes>>;
-
-Shape ShapeOf(const Buffer& buffer) {
-  Shape shape;
-  ForEachPiece(buffer, [&](Step start, Step end, Bytes lower, Bytes upper) {
-    shape.emplace_back(start, end, lower, upper);
-  });
-  return shape;
-}
 
 }  // namespace
 
@@ -96,19 +85,28 @@ void ProofState::FindBlocked() {
         blocked_[b].push_back({pin.bottom - upper, pin.top - lower});
       }
     });
-    std::sort(blocked_[b].begin(), blocked_[b].end(),
-              [](const Blocked& x, const Blocked& y) { return x.after < y.after; });
+    std::sort(blocked_[b].begin(), blocked_[b].end(), [](const Blocked& x, const Blocked& y) {
+      return std::pair(x.after, x.until) < std::pair(y.after, y.until);
+    });
   }
 }
 
+// Buffers with the same bytes in the same sections and the same offsets to choose from.
 void ProofState::FindTwins() {
-  std::map<std::tuple<Bytes, Bytes, Shape>, std::size_t> known;
+  std::map<std::vector<Bytes>, std::size_t> known;
   for (std::size_t b = 0; b < buffers(); ++b) {
     const Buffer& buffer = problem_.buffers[b];
     twin_class_.push_back(b);
     if (buffer.offset) continue;
-    const auto key = std::tuple(buffer.size, buffer.alignment, ShapeOf(buffer));
-    twin_class_.back() = known.try_emplace(key, b).first->second;
+    std::vector<Bytes> key = {buffer.size, buffer.alignment,
+                              static_cast<Bytes>(of_buffer_[b].size())};
+    for (const LivePart& part : of_buffer_[b]) {
+      key.insert(key.end(), {static_cast<Bytes>(part.other), part.lower, part.upper});
+    }
+    for (const Blocked& blocked : blocked_[b]) {
+      key.insert(key.end(), {blocked.after, blocked.until});
+    }
+    twin_class_.back() = known.try_emplace(std::move(key), b).first->second;
   }
 }
 

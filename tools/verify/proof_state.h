@@ -7,6 +7,7 @@
 #ifndef BERTH_TOOLS_VERIFY_PROOF_STATE_H_
 #define BERTH_TOOLS_VERIFY_PROOF_STATE_H_
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -83,6 +84,7 @@ class ProofState {
   struct Blocked {
     Bytes after;  // Offsets above this and
     Bytes until;  // below this meet a pinned buffer.
+    friend auto operator<=>(const Blocked&, const Blocked&) = default;
   };
 
   void FindSections(const std::vector<Step>& steps);
