@@ -529,7 +529,7 @@ TEST_F(SuitesTest, RefusesWhatItDoesNotKnow) {
   ExpectRefused(
       Lab({"suite", "other"}),
       "there is no suite 'other'; there are telamalloc, minimalloc, olla, cosma, recompute, "
-      "memories, boards");
+      "memories, boards, proofs");
   ExpectRefused(Lab({"suite", "minimalloc", "--only", "table1"}),
                 "--only: the suite minimalloc has no 'table1'; it has figure8, figure9");
   ExpectRefused(Lab({"suite", "telamalloc", "--data", Path("nowhere")}),
