@@ -1,11 +1,12 @@
 // The text of a proof: the problem, what is claimed of it, and the steps. A bound is one step; beyond
-// that the niche search runs once more and logs what it concludes (niche/proof_log.h). It runs without
-// what takes turns with it and proves nothing itself.
+// that two searches run once more, in turn, and log what they conclude: the niche search
+// (niche/proof_log.h), and the guided one (learning/clause_log.h).
 
 #include "berth/prove.h"
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "base/arithmetic.h"
 #include "model/instance.h"
 #include "place/engines.h"
+#include "place/learning/guided.h"
 #include "place/niche/niche.h"
 
 namespace berth {
@@ -109,24 +111,83 @@ std::string BoundStep(const Problem& problem, Bytes capacity) {
   return "";
 }
 
+// The niche search takes turns with the guided one, which learns clauses: it is slower for a node, but
+// some proofs take it a thousandth of the nodes. Each turn is as long as all turns before.
+class LoggingSearch {
+ public:
+  LoggingSearch(const Instance& instance, const ProofOptions& options, Budget& budget)
+      : budget_(budget),
+        subject_(instance, {}, options.seed, budget),
+        log_(options.most_bytes / 2),
+        clauses_(options.most_bytes / 2) {
+    if (FindEngine(Algorithm::kNiche)->fits(subject_)) {
+      niche::Options rules;
+      rules.beam = false;  // It finds plans only.
+      niche_ = niche::MakeSearch(instance, rules, options.seed, &log_);
+    }
+    const EngineInfo& guided = *FindEngine(Algorithm::kGuided);
+    if (guided.helps(subject_) && guided.fits(subject_) && subject_.overlaps() != nullptr) {
+      guided_ = learning::MakeSearch(instance, *subject_.overlaps(), {}, options.seed, &clauses_);
+    }
+  }
+
+  // Appends the steps. False if neither search has an answer.
+  [[nodiscard]] bool Run(Bytes capacity, std::string& text) {
+    std::int64_t turn = kFirstTurn;
+    while ((niche_ != nullptr || guided_ != nullptr) && !budget_.Exhausted()) {
+      if (Refutes(niche_, {capacity, turn}, log_.is_full())) {
+        log_.Write(text);
+        return true;
+      }
+      if (Refutes(guided_, {capacity, turn / kNodesForOne}, clauses_.is_full())) {
+        clauses_.Write(text);
+        return true;
+      }
+      turn = std::min(2 * turn, kMostNodes);
+    }
+    return false;
+  }
+  [[nodiscard]] std::int64_t nodes() const { return nodes_; }
+
+ private:
+  static constexpr std::int64_t kFirstTurn = 20'000;
+  static constexpr std::int64_t kMostNodes = std::int64_t{1} << 60;
+  // Nodes of the niche search for one of the guided one.
+  static constexpr std::int64_t kNodesForOne = 12;
+
+  // Searches that can go no further are given up.
+  [[nodiscard]] bool Refutes(std::unique_ptr<Search>& search, const Question& question,
+                             bool is_full) {
+    if (is_full) search.reset();
+    if (search == nullptr) return false;
+    const SearchAnswer answer = search->Decide(question, budget_);
+    nodes_ += answer.nodes;
+    if (answer.verdict == SearchAnswer::Verdict::kImpossible) return true;
+    if (answer.verdict != SearchAnswer::Verdict::kGaveUp) search.reset();
+    return false;
+  }
+
+  Budget& budget_;
+  Subject subject_;
+  niche::ProofLog log_;
+  learning::ClauseLog clauses_;
+  std::unique_ptr<Search> niche_;
+  std::unique_ptr<Search> guided_;
+  std::int64_t nodes_ = 0;
+};
+
 // The steps of a search, or nothing where it has no answer.
 std::optional<std::string> SearchSteps(const Problem& problem, Bytes capacity,
                                        const ProofOptions& options, Budget& budget,
                                        std::int64_t& nodes) {
   const Instance instance = Compile(problem);
-  Subject subject(instance, {}, options.seed, budget);
-  if (!FindEngine(Algorithm::kNiche)->fits(subject)) return std::nullopt;
-  niche::Options rules;
-  rules.beam = false;
-  niche::ProofLog log(options.most_bytes);
-  const auto search = niche::MakeSearch(instance, rules, options.seed, &log);
-  const SearchAnswer answer = search->Decide({capacity}, budget);
-  nodes = answer.nodes;
-  if (answer.verdict != SearchAnswer::Verdict::kImpossible) return std::nullopt;
   std::string text = "steps";
   for (const SectionIndex s : instance.sections()) Append(text, instance.section_start[s]);
   text += '\n';
-  log.Write(text);
+  LoggingSearch search(instance, options, budget);
+  const bool refuted = search.Run(capacity, text);
+  nodes = search.nodes();
+  if (!refuted) return std::nullopt;
   return text;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tools/verify/pieces.h"
+#include "tools/verify/proof_clauses.h"
 #include "tools/verify/proof_state.h"
 #include "tools/verify/proof_text.h"
 #include "tools/verify/verify.h"
@@ -36,6 +37,7 @@ class Checker {
 
   void Run() {
     std::string_view word = lines_.NextLine();
+    if (word == "clauses") return CheckClauses();
     for (; word == "known"; word = lines_.NextLine()) CheckLemma();
     if (word != "proof") throw FalseStep{"expected 'known' or 'proof'"};
     lines_.EndLine();
@@ -43,8 +45,7 @@ class Checker {
     is_root_ = true;
     CheckTree();
     if (lines_.NextLine() != "end") throw FalseStep{"expected the 'end'"};
-    lines_.EndLine();
-    if (!lines_.AtEnd()) throw FalseStep{"more text after the end"};
+    CheckEnd();
   }
 
  private:
@@ -61,6 +62,10 @@ class Checker {
     bool done;
   };
 
+  void CheckEnd();
+  void CheckClauses();
+  void CheckClause(Clauses& clauses);
+  [[nodiscard]] Atom ReadAtom(const Clauses& clauses);
   void CheckLemma();
   void CheckTree();
   void CheckChild(std::size_t buffer);
@@ -85,6 +90,54 @@ class Checker {
   std::vector<Candidate> candidates_;
   bool is_root_ = false;
 };
+
+void Checker::CheckEnd() {
+  lines_.EndLine();
+  if (!lines_.AtEnd()) throw FalseStep{"more text after the end"};
+}
+
+// A line for each clause; the last one has no atoms.
+void Checker::CheckClauses() {
+  lines_.EndLine();
+  state_.Begin();
+  Clauses clauses(problem_, state_);
+  bool is_done = false;
+  std::string_view word = lines_.NextLine();
+  for (; word == "never"; word = lines_.NextLine()) {
+    is_done = !lines_.HasWord() || lines_.NextIs("by");
+    CheckClause(clauses);
+  }
+  if (word != "end") throw FalseStep{"expected 'never' or the 'end'"};
+  if (!is_done) throw FalseStep{"the last clause is not the empty one"};
+  CheckEnd();
+}
+
+// "never 3>40 5<60 7^2 by 1 4"
+void Checker::CheckClause(Clauses& clauses) {
+  ++report_.steps;
+  ++report_.lemmas;
+  std::vector<Atom> atoms;
+  while (lines_.HasWord() && !lines_.NextIs("by")) atoms.push_back(ReadAtom(clauses));
+  std::vector<std::size_t> used;
+  if (lines_.HasWord()) lines_.Expect("by");
+  while (lines_.HasWord()) {
+    used.push_back(
+        static_cast<std::size_t>(lines_.Number(1, static_cast<std::int64_t>(clauses.size())) - 1));
+  }
+  if (!clauses.Add(atoms, used)) throw FalseStep{"the clause does not follow"};
+}
+
+// "3>40": buffer 3 begins at 40 or above; "5<60": at 60 or below; "7^2": 7 lies above 2.
+Atom Checker::ReadAtom(const Clauses& clauses) {
+  const auto [buffer, sign, number] = lines_.Signed(state_.buffers());
+  if (sign == '>') return {Atom::Kind::kAtLeast, buffer, 0, number};
+  if (sign == '<') return {Atom::Kind::kAtMost, buffer, 0, number};
+  if (number < 0 || number >= static_cast<std::int64_t>(state_.buffers()) ||
+      !clauses.Meet(buffer, static_cast<std::size_t>(number))) {
+    throw FalseStep{"buffer " + Text(buffer) + " meets no buffer " + std::to_string(number)};
+  }
+  return {Atom::Kind::kAbove, buffer, static_cast<std::size_t>(number), 0};
+}
 
 // "known 3 grounds 4:100 5:60 buffers 1 4-7", and what it follows from.
 void Checker::CheckLemma() {

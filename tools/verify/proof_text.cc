@@ -128,6 +128,14 @@ std::pair<std::size_t, std::int64_t> ProofLines::Entry(std::size_t size, std::in
   return {ParseIndex(word.substr(0, colon), size), Parse(word.substr(colon + 1), 0, most)};
 }
 
+ProofLines::SignedPair ProofLines::Signed(std::size_t size) {
+  const std::string_view word = Word();
+  const std::size_t at = word.find_first_of("<>^");
+  if (at == std::string_view::npos) throw FalseStep{"expected a bound or an order"};
+  return {ParseIndex(word.substr(0, at), size), word[at],
+          Parse(word.substr(at + 1), -kMaxBytes, kMaxBytes)};
+}
+
 void ProofLines::Expect(std::string_view word) {
   if (!HasWord() || Word() != word) throw FalseStep{"expected '" + std::string(word) + "'"};
 }

@@ -40,6 +40,13 @@ class ProofLines {
   [[nodiscard]] std::pair<std::size_t, std::size_t> Range(std::size_t size);
   // "3:40": an index below `size`, and a number.
   [[nodiscard]] std::pair<std::size_t, std::int64_t> Entry(std::size_t size, std::int64_t most);
+  struct SignedPair {
+    std::size_t index;
+    char sign;
+    std::int64_t number;
+  };
+  // "3>40": an index below `size`, one of < > ^, and a number.
+  [[nodiscard]] SignedPair Signed(std::size_t size);
   void Expect(std::string_view word);
   void EndLine();
 
