@@ -16,12 +16,15 @@
 
 #include "berth/answer.h"
 #include "berth/budget.h"
+#include "berth/place.h"
 #include "berth/problem.h"
 #include "berth/result.h"
 
 namespace [[gnu::visibility("default")]] berth {
 
 struct ProofOptions {
+  // Which search logs its steps: kNiche, kGuided, or for anything else both in turn, until one is done.
+  Algorithm algorithm = Algorithm::kAuto;
   std::uint64_t seed = 1;  // As PlaceOptions::seed.
   // What the search may remember for the proof, in bytes. It gives up beyond that.
   std::size_t most_bytes = std::size_t{1} << 30;

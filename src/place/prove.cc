@@ -120,13 +120,14 @@ class LoggingSearch {
         subject_(instance, {}, options.seed, budget),
         log_(options.most_bytes / 2),
         clauses_(options.most_bytes / 2) {
-    if (FindEngine(Algorithm::kNiche)->fits(subject_)) {
+    if (options.algorithm != Algorithm::kGuided && FindEngine(Algorithm::kNiche)->fits(subject_)) {
       niche::Options rules;
       rules.beam = false;  // It finds plans only.
       niche_ = niche::MakeSearch(instance, rules, options.seed, &log_);
     }
     const EngineInfo& guided = *FindEngine(Algorithm::kGuided);
-    if (guided.helps(subject_) && guided.fits(subject_) && subject_.overlaps() != nullptr) {
+    if (options.algorithm != Algorithm::kNiche && guided.helps(subject_) && guided.fits(subject_) &&
+        subject_.overlaps() != nullptr) {
       guided_ = learning::MakeSearch(instance, *subject_.overlaps(), {}, options.seed, &clauses_);
     }
   }

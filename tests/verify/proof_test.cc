@@ -58,7 +58,8 @@ bool StartsWith(const std::string& line, std::string_view word) {
 }
 
 // The proof of what Place() says; none where there is no verdict, or no proof.
-std::optional<std::string> ProofOf(const Problem& problem, std::int64_t nodes = 100'000) {
+std::optional<std::string> ProofOf(const Problem& problem, Algorithm algorithm = Algorithm::kAuto,
+                                   std::int64_t nodes = 100'000) {
   Budget budget;
   budget.SetNodeLimit(nodes);
   const auto answer = Place(problem, {}, budget);
@@ -68,7 +69,9 @@ std::optional<std::string> ProofOf(const Problem& problem, std::int64_t nodes = 
   }
   Budget more;
   more.SetNodeLimit(nodes);
-  const auto proof = ProvePlacement(problem, *answer, {}, more);
+  ProofOptions options;
+  options.algorithm = algorithm;
+  const auto proof = ProvePlacement(problem, *answer, options, more);
   EXPECT_TRUE(proof.has_value());
   return proof ? proof->text : std::nullopt;
 }
@@ -80,6 +83,8 @@ Problem JustInfeasible(Problem problem) {
   if (height && *height > 0) problem.capacity = *height - 1;
   return problem;
 }
+
+bool HasClauses(const std::string& proof) { return proof.find("never ") != std::string::npos; }
 
 bool HasBranches(const std::string& proof) { return proof.find(" branch ") != std::string::npos; }
 
@@ -105,7 +110,7 @@ TEST(ProofTest, WhatTheSearchLogsIsAccepted) {
     for (const bool minimize : {false, true}) {
       Problem asked = problem;
       if (minimize) asked.capacity.reset();
-      const auto proof = ProofOf(asked);
+      const auto proof = ProofOf(asked, seed % 3 == 0 ? Algorithm::kGuided : Algorithm::kNiche);
       if (!proof) continue;
       ++proofs;
       branches += HasBranches(*proof);
@@ -123,7 +128,8 @@ TEST(ProofTest, WhatTheSearchLogsIsAccepted) {
 
 // Larger ones, so that lemmas, skipped levels and remembered states occur.
 TEST(ProofTest, FullTables) {
-  int proofs = 0;
+  int branches = 0;
+  int clauses = 0;
   std::int64_t lemmas = 0;
   for (std::uint64_t seed = 1; seed <= Seeds(60); ++seed) {
     internal::GenerateParameters parameters;
@@ -135,14 +141,19 @@ TEST(ProofTest, FullTables) {
     ASSERT_TRUE(generated.has_value()) << generated.error().message;
     Problem problem = generated->problem;
     problem.capacity = 60;
-    const auto proof = ProofOf(problem);
-    if (!proof) continue;
-    ++proofs;
-    const ProofReport report = CheckProof(*proof, &problem);
-    ASSERT_TRUE(report.ok()) << "seed " << seed << ", line " << report.line << ": " << report.fault;
-    lemmas += report.lemmas;
+    for (const Algorithm algorithm : {Algorithm::kNiche, Algorithm::kGuided}) {
+      const auto proof = ProofOf(problem, algorithm);
+      if (!proof) continue;
+      branches += HasBranches(*proof);
+      clauses += HasClauses(*proof);
+      const ProofReport report = CheckProof(*proof, &problem);
+      ASSERT_TRUE(report.ok()) << "seed " << seed << ", line " << report.line << ": "
+                               << report.fault;
+      if (algorithm == Algorithm::kNiche) lemmas += report.lemmas;
+    }
   }
-  EXPECT_GT(proofs, 5);
+  EXPECT_GT(branches, 5);
+  EXPECT_GT(clauses, 5);
   EXPECT_GT(lemmas, 20);
 }
 
@@ -181,7 +192,8 @@ TEST(ProofTest, WhateverIsAcceptedIsTrue) {
   int accepted = 0;
   for (std::uint64_t seed = 1; seed <= Seeds(1500); ++seed) {
     ProblemKnobs knobs = seed % 3 == 0 ? internal::AllKnobs() : TightKnobs();
-    const auto proof = ProofOf(JustInfeasible(RandomProblem(seed, knobs)));
+    const auto proof = ProofOf(JustInfeasible(RandomProblem(seed, knobs)),
+                               seed % 2 == 0 ? Algorithm::kGuided : Algorithm::kNiche);
     if (!proof) continue;
     Random random(seed);
     for (int k = 0; k < 40; ++k) {
@@ -210,7 +222,7 @@ TEST(ProofTest, AFalseClaimIsRefused) {
   int tried = 0;
   for (std::uint64_t seed = 1; seed <= Seeds(1500); ++seed) {
     const Problem problem = JustInfeasible(RandomProblem(seed, TightKnobs()));
-    const auto proof = ProofOf(problem);
+    const auto proof = ProofOf(problem, seed % 2 == 0 ? Algorithm::kGuided : Algorithm::kNiche);
     if (!proof) continue;
     Lines lines = Split(*proof);
     ASSERT_TRUE(StartsWith(lines[1], "claim infeasible"));
@@ -237,7 +249,7 @@ TEST(ProofTest, PlantedFalseStepsAreRefused) {
     parameters.capacity = 40;
     Problem problem = internal::Generate(Family::kFull, parameters)->problem;
     problem.capacity = 40;
-    const auto proof = ProofOf(problem, 20'000);
+    const auto proof = ProofOf(problem, Algorithm::kNiche, 20'000);
     if (!proof || !HasBranches(*proof)) continue;
     const Lines lines = Split(*proof);
     for (std::size_t k = 0; k < lines.size(); ++k) {
@@ -274,6 +286,97 @@ TEST(ProofTest, PlantedFalseStepsAreRefused) {
   EXPECT_GT(dropped, 100);
   EXPECT_GT(raised, 20);
   EXPECT_GT(lowered + pointed, 20);
+}
+
+// Clauses that do not follow: the end without the steps before it, a clause without what it follows
+// from, and one that says more.
+TEST(ProofTest, PlantedFalseClausesAreRefused) {
+  int ends = 0;
+  int tried = 0;
+  int refused = 0;
+  for (std::uint64_t seed = 1; seed <= Seeds(40); ++seed) {
+    internal::GenerateParameters parameters;
+    parameters.seed = seed;
+    parameters.buffers = 10 + static_cast<std::int64_t>(seed % 10);
+    parameters.steps = 10;
+    parameters.capacity = 40;
+    Problem problem = internal::Generate(Family::kFull, parameters)->problem;
+    problem.capacity = 40;
+    const auto proof = ProofOf(problem, Algorithm::kGuided, 20'000);
+    if (!proof || !HasClauses(*proof)) continue;
+    const Lines lines = Split(*proof);
+    const auto first = static_cast<std::size_t>(std::find(lines.begin(), lines.end(), "clauses") -
+                                                lines.begin() + 1);
+    ASSERT_LT(first, lines.size());
+    Lines changed(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(first));
+    changed.emplace_back("never");
+    changed.emplace_back("end");
+    ++ends;
+    const ProofReport report = CheckProof(Join(changed));
+    EXPECT_EQ(report.fault, "the clause does not follow") << "seed " << seed;
+    EXPECT_EQ(report.line, first + 1);
+    for (std::size_t k = first; k < lines.size() && k < first + 200; ++k) {
+      const std::size_t by = lines[k].find(" by ");
+      if (by == std::string::npos) continue;
+      changed = lines;
+      changed[k] = lines[k].substr(0, by);
+      ++tried;
+      refused += CheckProof(Join(changed)).ok() ? 0 : 1;
+    }
+  }
+  EXPECT_GT(ends, 5);
+  EXPECT_GT(tried, 50);
+  EXPECT_GT(10 * refused, 9 * tried) << "Some follow without what they were learned from.";
+}
+
+// Any bytes: an answer, and a line of it.
+TEST(ProofTest, BadInput) {
+  Random random(1);
+  const std::string proof = *ProofOf(JustInfeasible(RandomProblem(3, TightKnobs())));
+  for (int k = 0; k < 20'000; ++k) {
+    std::string text = proof;
+    const auto at = [&] {
+      return static_cast<std::size_t>(
+          random.Uniform(0, static_cast<std::int64_t>(text.size()) - 1));
+    };
+    for (std::int64_t changes = random.Uniform(1, 4); changes > 0; --changes) {
+      if (random.Uniform(0, 1) == 0) {
+        text[at()] = static_cast<char>(random.Uniform(0, 255));
+      } else {
+        text.insert(at(), std::to_string(random.Uniform(-5, 1'000'000'000'000)));
+      }
+    }
+    if (random.Uniform(0, 9) == 0) text.resize(at());
+    if (text.empty()) continue;
+    const ProofReport report = CheckProof(text);
+    EXPECT_TRUE(report.ok() || report.line > 0);
+  }
+  EXPECT_FALSE(CheckProof("").ok());
+  EXPECT_FALSE(CheckProof("\n").ok());
+  EXPECT_EQ(CheckProof("berth-proof 2\n").line, 1u);
+}
+
+// The proof is about the table, whatever its ids and hints.
+TEST(ProofTest, AnotherTableIsRefused) {
+  Problem problem = JustInfeasible(RandomProblem(3, TightKnobs()));
+  const std::string proof = *ProofOf(problem);
+  problem.buffers[0].id = "another";
+  problem.buffers[1].hint = 0;
+  EXPECT_TRUE(CheckProof(proof, &problem).ok());
+  Problem other = problem;
+  ++other.buffers[2].size;
+  EXPECT_EQ(CheckProof(proof, &other).fault, "buffer 2 is not that of the table");
+  other = problem;
+  other.buffers.pop_back();
+  EXPECT_FALSE(CheckProof(proof, &other).ok());
+}
+
+TEST(ProofTest, OnlyVerdictsHaveProofs) {
+  const Problem problem = RandomProblem(3, TightKnobs());
+  Budget budget;
+  PlanAnswer answer = *Place(problem, {}, budget);
+  answer.outcome = Outcome::kFeasible;
+  EXPECT_FALSE(ProvePlacement(problem, answer, {}, budget).has_value());
 }
 
 }  // namespace

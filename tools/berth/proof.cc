@@ -23,6 +23,7 @@ Result<void> WriteProof(Planned& planned, const SearchArguments& arguments, Watc
   const std::string& path = planned.outputs.proof;
   if (path.empty() || !HasProof(planned.answer.outcome)) return {};
   ProofOptions options;
+  options.algorithm = arguments.options.algorithm;
   options.seed = arguments.options.seed;
   options.most_bytes = StatesWithin(arguments.memory_limit, options.most_bytes);
   const double seconds = std::max(kLeastSeconds, kTimesTheSearch * planned.answer.seconds);
