@@ -134,7 +134,7 @@ class LoggingSearch {
 
   // Appends the steps. False if neither search has an answer.
   [[nodiscard]] bool Run(Bytes capacity, std::string& text) {
-    std::int64_t turn = kFirstTurn;
+    std::int64_t turn = subject_.instance().has_pins ? kFirstTurnWithPins : kFirstTurn;
     while ((niche_ != nullptr || guided_ != nullptr) && !budget_.Exhausted()) {
       if (Refutes(niche_, {capacity, turn}, log_.is_full())) {
         log_.Write(text);
@@ -152,6 +152,7 @@ class LoggingSearch {
 
  private:
   static constexpr std::int64_t kFirstTurn = 20'000;
+  static constexpr std::int64_t kFirstTurnWithPins = 500;  // As in exact.cc.
   static constexpr std::int64_t kMostNodes = std::int64_t{1} << 60;
   // Nodes of the niche search for one of the guided one.
   static constexpr std::int64_t kNodesForOne = 12;
