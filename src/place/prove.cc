@@ -112,7 +112,7 @@ std::string BoundStep(const Problem& problem, Bytes capacity) {
 }
 
 // The niche search takes turns with the guided one, which learns clauses: it is slower for a node, but
-// some proofs take it a thousandth of the nodes. Each turn is as long as all turns before.
+// some proofs take it a thousandth of the nodes. Each turn is as long as all turns before (exact.cc).
 class LoggingSearch {
  public:
   LoggingSearch(const Instance& instance, const ProofOptions& options, Budget& budget)
@@ -134,17 +134,19 @@ class LoggingSearch {
 
   // Appends the steps. False if neither search has an answer.
   [[nodiscard]] bool Run(Bytes capacity, std::string& text) {
-    std::int64_t turn = subject_.instance().has_pins ? kFirstTurnWithPins : kFirstTurn;
+    const std::int64_t first = subject_.instance().has_pins ? kFirstTurnWithPins : kFirstTurn;
     while ((niche_ != nullptr || guided_ != nullptr) && !budget_.Exhausted()) {
-      if (Refutes(niche_, {capacity, turn}, log_.is_full())) {
+      if (Refutes(niche_, std::max(first, niche_nodes_), capacity, niche_nodes_, log_.is_full())) {
         log_.Write(text);
         return true;
       }
-      if (Refutes(guided_, {capacity, turn / kNodesForOne}, clauses_.is_full())) {
+      // Alone it goes on by itself.
+      if (niche_ == nullptr) niche_nodes_ += std::max(first, niche_nodes_);
+      const std::int64_t due = niche_nodes_ / kNodesForOne - guided_nodes_;
+      if (Refutes(guided_, due, capacity, guided_nodes_, clauses_.is_full())) {
         clauses_.Write(text);
         return true;
       }
-      turn = std::min(2 * turn, kMostNodes);
     }
     return false;
   }
@@ -153,16 +155,16 @@ class LoggingSearch {
  private:
   static constexpr std::int64_t kFirstTurn = 20'000;
   static constexpr std::int64_t kFirstTurnWithPins = 500;  // As in exact.cc.
-  static constexpr std::int64_t kMostNodes = std::int64_t{1} << 60;
   // Nodes of the niche search for one of the guided one.
   static constexpr std::int64_t kNodesForOne = 12;
 
   // Searches that can go no further are given up.
-  [[nodiscard]] bool Refutes(std::unique_ptr<Search>& search, const Question& question,
-                             bool is_full) {
+  [[nodiscard]] bool Refutes(std::unique_ptr<Search>& search, std::int64_t turn, Bytes capacity,
+                             std::int64_t& nodes, bool is_full) {
     if (is_full) search.reset();
-    if (search == nullptr) return false;
-    const SearchAnswer answer = search->Decide(question, budget_);
+    if (search == nullptr || turn <= 0) return false;
+    const SearchAnswer answer = search->Decide({capacity, turn}, budget_);
+    nodes += answer.nodes;
     nodes_ += answer.nodes;
     if (answer.verdict == SearchAnswer::Verdict::kImpossible) return true;
     if (answer.verdict != SearchAnswer::Verdict::kGaveUp) search.reset();
@@ -175,6 +177,8 @@ class LoggingSearch {
   learning::ClauseLog clauses_;
   std::unique_ptr<Search> niche_;
   std::unique_ptr<Search> guided_;
+  std::int64_t niche_nodes_ = 0;
+  std::int64_t guided_nodes_ = 0;
   std::int64_t nodes_ = 0;
 };
 

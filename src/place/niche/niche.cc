@@ -1,6 +1,7 @@
 #include "place/niche/niche.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <limits>
 #include <span>
@@ -183,7 +184,7 @@ Engine<Level>::Engine(const Instance& instance, const Options& options, std::uin
   for (const LaneIndex k : plan_.lanes()) {
     lanes.push_back({plan_.buffer(plan_.item(k)).value(), plan_.first(k), plan_.last(k)});
   }
-  log_->SetLanes(std::move(lanes));
+  log_->SetLanes(std::move(lanes), plan_.num_sections());
 }
 
 // The search goes on from nothing placed, with fresh noise.
@@ -329,7 +330,7 @@ bool Engine<Level>::Absorb(Frame& frame) {
   if (frame.child == kNoLane) {
     if (options_.backjumping && !conflict.Has(frame.section)) return SkipLevel();
     ConflictOf(frame).Add(conflict);
-    if (log_ != nullptr) steps_.push_back({-1, reason_});
+    if (log_ != nullptr) steps_.push_back({-1, std::move(reason_)});
     return true;
   }
   const auto pieces = plan_.lanes_of(plan_.item(frame.child));
@@ -337,7 +338,9 @@ bool Engine<Level>::Absorb(Frame& frame) {
     return conflict.Meets(plan_.first(piece), plan_.last(piece));
   });
   if (options_.backjumping && !involved) return SkipLevel();
-  if (log_ != nullptr) steps_.push_back({plan_.buffer(plan_.item(frame.child)).value(), reason_});
+  if (log_ != nullptr) {
+    steps_.push_back({plan_.buffer(plan_.item(frame.child)).value(), std::move(reason_)});
+  }
   SectionSet& all = ConflictOf(frame);
   all.Add(conflict);
   // The child's ground is where it is because nothing can lie below the child.
@@ -389,17 +392,23 @@ void Engine<Level>::LogBranch(const Frame& frame, Level level) {
     steps_.push_back(
         {-1, {Reason::Kind::kLoad, Reason::Origin::kBelow, frame.section.value(), nullptr}});
   }
-  auto lemma = std::make_unique<Lemma>();
+  auto lemma = std::make_shared<Lemma>();
   lemma->section = frame.section;
   lemma->level = Bytes{level} * grain_;
   const SectionSet& conflict = plan_.conflict();
-  for (std::size_t w = 0; w < WordsFor(plan_.num_sections()); ++w) {
-    lemma->sections.push_back(conflict.word(w));
+  const std::span<const Word> placed = plan_.placed_lanes();
+  const std::size_t section_words = WordsFor(plan_.num_sections());
+  std::size_t grounds = 0;
+  for (std::size_t w = 0; w < section_words; ++w) {
+    grounds += static_cast<std::size_t>(std::popcount(conflict.word(w)));
   }
-  ForEachBit(lemma->sections.data(), lemma->sections.size(), [&](std::size_t s) {
-    lemma->grounds.push_back(Bytes{plan_.ground(SectionIndex(s))} * grain_);
+  std::vector<Word>& words = lemma->words;
+  words.reserve(section_words + placed.size() + grounds);
+  for (std::size_t w = 0; w < section_words; ++w) words.push_back(conflict.word(w));
+  words.insert(words.end(), placed.begin(), placed.end());
+  ForEachBit(words.data(), section_words, [&](std::size_t s) {
+    words.push_back(static_cast<Word>(Bytes{plan_.ground(SectionIndex(s))} * grain_));
   });
-  lemma->placed.assign(plan_.placed_lanes().begin(), plan_.placed_lanes().end());
   reason_ = {Reason::Kind::kLemma, Reason::Origin::kBelow, 0,
              log_->Add(std::move(lemma), std::span(steps_).subspan(frame.steps))};
 }

@@ -21,16 +21,9 @@ void AppendRanges(std::string& text, const std::vector<std::int32_t>& numbers) {
   }
 }
 
-std::vector<std::int32_t> NumbersOf(const std::vector<Word>& set) {
-  std::vector<std::int32_t> numbers;
-  ForEachBit(set.data(), set.size(),
-             [&](std::size_t bit) { numbers.push_back(static_cast<std::int32_t>(bit)); });
-  return numbers;
-}
-
-bool Meets(const std::vector<Word>& set, SectionIndex first, SectionIndex last) {
+bool Meets(const Word* set, SectionIndex first, SectionIndex last) {
   for (SectionIndex s = first; s < last; ++s) {
-    if (TestBit(set.data(), s.position())) return true;
+    if (TestBit(set, s.position())) return true;
   }
   return false;
 }
@@ -60,12 +53,23 @@ Lemma::~Lemma() {
   }
 }
 
-LemmaPointer ProofLog::Add(std::unique_ptr<Lemma> lemma, std::span<ProofStep> steps) {
+void ProofLog::SetLanes(std::vector<Lane> lanes, std::size_t num_sections) {
+  lanes_ = std::move(lanes);
+  section_words_ = WordsFor(num_sections);
+}
+
+std::vector<std::int32_t> ProofLog::SectionsOf(const Lemma& lemma) const {
+  std::vector<std::int32_t> sections;
+  ForEachBit(lemma.words.data(), section_words_,
+             [&](std::size_t bit) { sections.push_back(static_cast<std::int32_t>(bit)); });
+  return sections;
+}
+
+LemmaPointer ProofLog::Add(std::shared_ptr<Lemma> lemma, std::span<ProofStep> steps) {
   lemma->serial = ++last_serial_;
   lemma->steps.assign(std::make_move_iterator(steps.begin()), std::make_move_iterator(steps.end()));
   constexpr std::size_t kOwners = 128;  // Of the parts, and the counter that owns the lemma.
-  lemma->bytes = sizeof(Lemma) + kOwners + lemma->sections.size() * sizeof(Word) +
-                 lemma->placed.size() * sizeof(Word) + lemma->grounds.size() * sizeof(Bytes) +
+  lemma->bytes = sizeof(Lemma) + kOwners + lemma->words.size() * sizeof(Word) +
                  lemma->steps.size() * sizeof(ProofStep);
   lemma->memory = &bytes_;
   bytes_ += lemma->bytes;
@@ -113,7 +117,7 @@ void ProofLog::WriteReason(const Reason& reason, std::string& text) const {
   Append(text, lemma.level);
   if (reason.origin != Reason::Origin::kSkipped) return;
   text += " in";
-  AppendRanges(text, NumbersOf(lemma.sections));
+  AppendRanges(text, SectionsOf(lemma));
 }
 
 // The branches of `root` and of all that is not written elsewhere.
@@ -138,16 +142,18 @@ void ProofLog::WriteLemma(const Lemma& lemma, std::string& text) const {
   text += "known";
   Append(text, lemma.name);
   text += " grounds";
-  const std::vector<std::int32_t> sections = NumbersOf(lemma.sections);
+  const std::vector<std::int32_t> sections = SectionsOf(lemma);
+  const Word* const placed = lemma.words.data() + section_words_;
+  const std::size_t grounds = lemma.words.size() - sections.size();
   for (std::size_t k = 0; k < sections.size(); ++k) {
     Append(text, sections[k]);
-    text += ':' + std::to_string(lemma.grounds[k]);
+    text += ':' + std::to_string(lemma.words[grounds + k]);
   }
   text += " buffers";
   std::vector<std::int32_t> buffers;
   for (std::size_t k = 0; k < lanes_.size(); ++k) {
     const Lane& lane = lanes_[k];
-    if (TestBit(lemma.placed.data(), k) || !Meets(lemma.sections, lane.first, lane.last)) continue;
+    if (TestBit(placed, k) || !Meets(lemma.words.data(), lane.first, lane.last)) continue;
     buffers.push_back(lane.buffer);
   }
   std::sort(buffers.begin(), buffers.end());

@@ -60,9 +60,8 @@ struct Lemma {
   std::int64_t serial = 0;  // Grows in the order of conclusions.
   SectionIndex section;     // Of the branch.
   Bytes level = 0;          // What does not lie on the floor lies here or higher.
-  std::vector<Word> sections;
-  std::vector<Bytes> grounds;            // Of these sections, in their order.
-  std::vector<Word> placed;              // Lanes.
+  // Bits of its sections, bits of the lanes that are placed, and the grounds of its sections in order.
+  std::vector<Word> words;
   mutable std::vector<ProofStep> steps;  // The last owner takes them apart.
   std::size_t* memory = nullptr;         // To give the bytes back to.
   std::size_t bytes = 0;
@@ -87,11 +86,11 @@ class ProofLog {
   ProofLog(const ProofLog&) = delete;
   ProofLog& operator=(const ProofLog&) = delete;
 
-  void SetLanes(std::vector<Lane> lanes) { lanes_ = std::move(lanes); }
+  void SetLanes(std::vector<Lane> lanes, std::size_t num_sections);
   [[nodiscard]] bool is_full() const { return bytes_ > most_bytes_; }
 
   // The lemma without its sizes; takes the steps away from the caller.
-  [[nodiscard]] LemmaPointer Add(std::unique_ptr<Lemma> lemma, std::span<ProofStep> steps);
+  [[nodiscard]] LemmaPointer Add(std::shared_ptr<Lemma> lemma, std::span<ProofStep> steps);
 
   // Why there is no plan at all.
   void Conclude(Reason reason) { root_ = std::move(reason); }
@@ -104,6 +103,7 @@ class ProofLog {
     const Lemma* lemma;
     std::size_t next;
   };
+  [[nodiscard]] std::vector<std::int32_t> SectionsOf(const Lemma& lemma) const;
   [[nodiscard]] std::vector<const Lemma*> FindNamed() const;
   void WriteLemma(const Lemma& lemma, std::string& text) const;
   void WriteTree(const Lemma& root, std::string& text) const;
@@ -113,6 +113,7 @@ class ProofLog {
   std::size_t bytes_ = 0;
   std::int64_t last_serial_ = 0;
   std::vector<Lane> lanes_;
+  std::size_t section_words_ = 0;
   Reason root_;
 };
 
