@@ -126,8 +126,8 @@ class LoggingSearch {
       niche_ = niche::MakeSearch(instance, rules, options.seed, &log_);
     }
     const EngineInfo& guided = *FindEngine(Algorithm::kGuided);
-    if (options.algorithm != Algorithm::kNiche && guided.helps(subject_) && guided.fits(subject_) &&
-        subject_.overlaps() != nullptr) {
+    if (options.algorithm != Algorithm::kNiche && subject_.num_overlaps() <= kMostOverlaps &&
+        guided.fits(subject_) && subject_.overlaps() != nullptr) {
       guided_ = learning::MakeSearch(instance, *subject_.overlaps(), {}, options.seed, &clauses_);
     }
   }
@@ -153,6 +153,8 @@ class LoggingSearch {
   [[nodiscard]] std::int64_t nodes() const { return nodes_; }
 
  private:
+  // Beyond that a node of the guided search looks at too many pairs.
+  static constexpr std::int64_t kMostOverlaps = 1'000'000;
   static constexpr std::int64_t kFirstTurn = 20'000;
   static constexpr std::int64_t kFirstTurnWithPins = 500;  // As in exact.cc.
   // Nodes of the niche search for one of the guided one.

@@ -127,16 +127,18 @@ void Checker::CheckClause(Clauses& clauses) {
   if (!clauses.Add(atoms, used)) throw FalseStep{"the clause does not follow"};
 }
 
-// "3>40": buffer 3 begins at 40 or above; "5<60": at 60 or below; "7^2": 7 lies above 2.
+// "3>40": buffer 3 begins at 40 or above; "5<60": at 60 or below; "7^2": 7 lies above 2, with windows
+// perhaps "7^2#1": beyond the second interval that they exclude.
 Atom Checker::ReadAtom(const Clauses& clauses) {
-  const auto [buffer, sign, number] = lines_.Signed(state_.buffers());
+  const auto [buffer, sign, number, interval] = lines_.Signed(state_.buffers());
   if (sign == '>') return {Atom::Kind::kAtLeast, buffer, 0, number};
   if (sign == '<') return {Atom::Kind::kAtMost, buffer, 0, number};
-  if (number < 0 || number >= static_cast<std::int64_t>(state_.buffers()) ||
-      !clauses.Meet(buffer, static_cast<std::size_t>(number))) {
-    throw FalseStep{"buffer " + Text(buffer) + " meets no buffer " + std::to_string(number)};
+  if (number >= 0 && number < static_cast<std::int64_t>(state_.buffers())) {
+    const auto order = clauses.FindOrder(buffer, static_cast<std::size_t>(number), interval);
+    if (order) return {Atom::Kind::kAbove, buffer, *order, 0};
   }
-  return {Atom::Kind::kAbove, buffer, static_cast<std::size_t>(number), 0};
+  throw FalseStep{"buffer " + Text(buffer) + " has no such order with buffer " +
+                  std::to_string(number)};
 }
 
 // "known 3 grounds 4:100 5:60 buffers 1 4-7", and what it follows from.

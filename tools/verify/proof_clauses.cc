@@ -9,7 +9,7 @@
 namespace berth::verify {
 namespace {
 
-constexpr std::size_t kMostBuffers = 8192;  // Two bytes for each pair.
+constexpr std::size_t kMostOrders = std::size_t{1} << 26;
 
 Bytes RoundUp(Bytes value, Bytes unit) {
   const Bytes rest = value % unit;
@@ -24,24 +24,10 @@ Bytes RoundDown(Bytes value, Bytes unit) {
 
 Clauses::Clauses(const Problem& problem, const ProofState& state) : state_(state) {
   const std::size_t n = problem.buffers.size();
-  if (state.has_windows()) throw FalseStep{"clauses know nothing of windows"};
-  if (n > kMostBuffers) throw FalseStep{"too many buffers for clauses"};
   low_.assign(n, 0);
   high_.assign(n, 0);
   queued_.assign(n, 0);
-  meets_.assign(n * n, 0);
-  above_.assign(n * n, 0);
-  neighbours_.resize(n);
-  for (std::size_t s = 0; s < state.sections(); ++s) {
-    for (const LivePart& a : state.of_section(s)) {
-      for (const LivePart& b : state.of_section(s)) {
-        std::uint8_t& meets = meets_[Pair(a.other, b.other)];
-        if (a.other == b.other || meets != 0) continue;
-        meets = 1;
-        neighbours_[a.other].push_back(b.other);
-      }
-    }
-  }
+  FindOrders();
   for (std::size_t b = 0; b < n; ++b) {
     const Buffer& buffer = problem.buffers[b];
     size_.push_back(buffer.size);
@@ -52,15 +38,75 @@ Clauses::Clauses(const Problem& problem, const ProofState& state) : state_(state
     failed_ |= high_[b] < low_[b];
     Touch(b);
   }
-  // Of buffers that can take each other's place, the first lies lowest.
-  std::vector<std::size_t> last(n, n);
-  for (std::size_t b = 0; b < n; ++b) {
-    std::size_t& before = last[state.twin_class(b)];
-    if (before != n && Meet(before, b)) PutAbove(before, b);
-    before = b;
-  }
+  if (!state.has_windows()) OrderTwins();
   Follow({});
   journal_.clear();
+}
+
+void Clauses::FindOrders() {
+  orders_of_.resize(low_.size());
+  std::vector<std::size_t> met(low_.size(), low_.size());
+  for (std::size_t a = 0; a < low_.size(); ++a) {
+    for (const LivePart& here : state_.of_buffer(a)) {
+      for (const LivePart& there : state_.of_section(here.other)) {
+        const std::size_t b = there.other;
+        if (b <= a || std::exchange(met[b], a) == a) continue;
+        AddOrders(a, b);
+        if (orders_.size() > kMostOrders) throw FalseStep{"too many buffers meet"};
+      }
+    }
+  }
+  holds_.assign(orders_.size(), 0);
+}
+
+// The intervals of offset(b) - offset(a) that the two exclude, those that overlap as one.
+void Clauses::AddOrders(std::size_t a, std::size_t b) {
+  std::vector<Interval> intervals;
+  const std::vector<LivePart>& of_a = state_.of_buffer(a);
+  const std::vector<LivePart>& of_b = state_.of_buffer(b);
+  for (std::size_t i = 0, j = 0; i < of_a.size() && j < of_b.size();) {
+    if (of_a[i].other == of_b[j].other) {
+      intervals.push_back({of_a[i].lower - of_b[j].upper, of_a[i].upper - of_b[j].lower});
+      ++i;
+      ++j;
+    } else {
+      ++(of_a[i].other < of_b[j].other ? i : j);
+    }
+  }
+  std::sort(intervals.begin(), intervals.end(),
+            [](const Interval& x, const Interval& y) { return x.lower < y.lower; });
+  std::size_t number = 0;
+  for (std::size_t k = 0; k < intervals.size(); ++number) {
+    Interval all = intervals[k++];
+    for (; k < intervals.size() && intervals[k].lower < all.upper; ++k) {
+      all.upper = std::max(all.upper, intervals[k].upper);
+    }
+    orders_of_[a].push_back(orders_.size());
+    orders_.push_back({a, b, all.upper, number});
+    orders_of_[b].push_back(orders_.size());
+    orders_.push_back({b, a, -all.lower, number});
+  }
+}
+
+// Of buffers that can take each other's place, the first lies lowest.
+void Clauses::OrderTwins() {
+  const std::size_t n = low_.size();
+  std::vector<std::size_t> last(n, n);
+  for (std::size_t b = 0; b < n; ++b) {
+    std::size_t& before = last[state_.twin_class(b)];
+    if (before != n) {
+      if (const auto order = FindOrder(b, before, 0)) Decide(*order);
+    }
+    before = b;
+  }
+}
+
+std::optional<std::size_t> Clauses::FindOrder(std::size_t above, std::size_t below,
+                                              std::size_t interval) const {
+  for (const std::size_t order : orders_of_[below]) {
+    if (orders_[order].above == above && orders_[order].interval == interval) return order;
+  }
+  return std::nullopt;
 }
 
 Clauses::Truth Clauses::TruthOf(const Atom& atom) const {
@@ -74,8 +120,8 @@ Clauses::Truth Clauses::TruthOf(const Atom& atom) const {
     case Atom::Kind::kAbove:
       break;
   }
-  if (above_[Pair(atom.other, atom.buffer)] != 0) return Truth::kTrue;
-  return above_[Pair(atom.buffer, atom.other)] != 0 ? Truth::kFalse : Truth::kOpen;
+  if (holds_[atom.order] != 0) return Truth::kTrue;
+  return holds_[atom.order ^ 1] != 0 ? Truth::kFalse : Truth::kOpen;
 }
 
 void Clauses::Assume(const Atom& atom) {
@@ -85,7 +131,7 @@ void Clauses::Assume(const Atom& atom) {
     case Atom::Kind::kAtMost:
       return Lower(atom.buffer, atom.value);
     case Atom::Kind::kAbove:
-      return PutAbove(atom.other, atom.buffer);
+      return Decide(atom.order);
   }
 }
 
@@ -96,7 +142,7 @@ void Clauses::Refuse(const Atom& atom) {
     case Atom::Kind::kAtMost:
       return Raise(atom.buffer, atom.value + 1);
     case Atom::Kind::kAbove:
-      return PutAbove(atom.buffer, atom.other);
+      return Decide(atom.order ^ 1);
   }
 }
 
@@ -124,27 +170,29 @@ void Clauses::Lower(std::size_t b, Bytes value) {
   Touch(b);
 }
 
-void Clauses::PutAbove(std::size_t below, std::size_t above) {
-  if (above_[Pair(below, above)] != 0) return;
-  failed_ |= above_[Pair(above, below)] != 0;
-  journal_.push_back({Field::kAbove, Pair(below, above), 0});
-  above_[Pair(below, above)] = 1;
-  Touch(below);
-  Touch(above);
+void Clauses::Decide(std::size_t order) {
+  if (holds_[order] != 0) return;
+  failed_ |= holds_[order ^ 1] != 0;
+  journal_.push_back({Field::kOrder, order, 0});
+  holds_[order] = 1;
+  Touch(orders_[order].below);
+  Touch(orders_[order].above);
 }
 
 // What the bounds of `b` imply for all that it meets.
 void Clauses::FollowOrders(std::size_t b) {
-  for (const std::size_t c : neighbours_[b]) {
-    if (above_[Pair(b, c)] == 0 && low_[c] + size_[c] > high_[b]) PutAbove(b, c);
-    if (above_[Pair(c, b)] == 0 && low_[b] + size_[b] > high_[c]) PutAbove(c, b);
-    if (above_[Pair(b, c)] != 0) {
-      Raise(c, low_[b] + size_[b]);
-      Lower(b, high_[c] - size_[b]);
+  for (const std::size_t up : orders_of_[b]) {
+    const std::size_t down = up ^ 1;
+    const std::size_t c = orders_[up].above;
+    if (low_[c] + orders_[down].clearance > high_[b]) Decide(up);
+    if (low_[b] + orders_[up].clearance > high_[c]) Decide(down);
+    if (holds_[up] != 0) {
+      Raise(c, low_[b] + orders_[up].clearance);
+      Lower(b, high_[c] - orders_[up].clearance);
     }
-    if (above_[Pair(c, b)] != 0) {
-      Raise(b, low_[c] + size_[c]);
-      Lower(c, high_[b] - size_[c]);
+    if (holds_[down] != 0) {
+      Raise(b, low_[c] + orders_[down].clearance);
+      Lower(c, high_[b] - orders_[down].clearance);
     }
     if (failed_) return;
   }
@@ -154,7 +202,7 @@ void Clauses::FollowOrders(std::size_t b) {
 void Clauses::CheckSection(std::size_t s) {
   members_.clear();
   for (const LivePart& part : state_.of_section(s)) {
-    members_.emplace_back(low_[part.other], size_[part.other]);
+    members_.emplace_back(low_[part.other] + part.lower, part.upper - part.lower);
   }
   std::sort(members_.begin(), members_.end(), std::greater<>());
   Bytes load = 0;
@@ -209,8 +257,8 @@ void Clauses::UndoTo(std::size_t changes) {
       case Field::kHigh:
         high_[change.index] = change.old;
         break;
-      case Field::kAbove:
-        above_[change.index] = 0;
+      case Field::kOrder:
+        holds_[change.index] = 0;
         break;
     }
   }

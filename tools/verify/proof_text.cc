@@ -6,6 +6,8 @@
 namespace berth::verify {
 namespace {
 
+constexpr std::size_t kMostParts = std::size_t{1} << 31;
+
 std::int64_t Parse(std::string_view word, std::int64_t least, std::int64_t most) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
@@ -132,8 +134,11 @@ ProofLines::SignedPair ProofLines::Signed(std::size_t size) {
   const std::string_view word = Word();
   const std::size_t at = word.find_first_of("<>^");
   if (at == std::string_view::npos) throw FalseStep{"expected a bound or an order"};
+  const std::size_t hash = word[at] == '^' ? word.find('#', at) : std::string_view::npos;
+  const std::size_t end = std::min(hash, word.size());
   return {ParseIndex(word.substr(0, at), size), word[at],
-          Parse(word.substr(at + 1), -kMaxBytes, kMaxBytes)};
+          Parse(word.substr(at + 1, end - at - 1), -kMaxBytes, kMaxBytes),
+          end == word.size() ? 0 : ParseIndex(word.substr(end + 1), kMostParts)};
 }
 
 void ProofLines::Expect(std::string_view word) {

@@ -44,8 +44,9 @@ class ProofLines {
     std::size_t index;
     char sign;
     std::int64_t number;
+    std::size_t part;  // 0 where none is given.
   };
-  // "3>40": an index below `size`, one of < > ^, and a number.
+  // "3>40" or "3^4#1": an index below `size`, one of < > ^, a number, and after ^ perhaps a part.
   [[nodiscard]] SignedPair Signed(std::size_t size);
   void Expect(std::string_view word);
   void EndLine();

@@ -40,6 +40,7 @@ void ClauseLog::Write(std::string& text) const {
     for (const LoggedAtom& atom : clauses_[k - 1].atoms) {
       text += ' ' + std::to_string(atom.buffer) + atom.kind +
               std::to_string(atom.kind == '^' ? atom.other : atom.value);
+      if (atom.kind == '^' && atom.value > 0) text += '#' + std::to_string(atom.value);
     }
     if (!clauses_[k - 1].used.empty()) text += " by";
     for (const std::int32_t used : clauses_[k - 1].used) {

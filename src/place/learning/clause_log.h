@@ -16,7 +16,8 @@
 
 namespace berth::internal::learning {
 
-// Offset at least or at most `value`; or `buffer` lies above `other`.
+// Offset at least or at most `value`; or `buffer` lies above `other`, beyond the interval number `value`
+// of those that their windows exclude.
 struct LoggedAtom {
   char kind;  // '>', '<', '^'
   std::int32_t buffer;

@@ -800,7 +800,16 @@ void Engine::NeedNogood(std::int32_t nogood) {
 // ---- The log.
 
 LoggedAtom Engine::LoggedOf(const Atom& atom) const {
-  if (atom.kind == Atom::Kind::kAbove) return {'^', top(atom.id), bottom(atom.id), 0};
+  if (atom.kind == Atom::Kind::kAbove) {
+    // Which of the intervals that the two buffers exclude: their pairs follow each other.
+    const std::int32_t first = atom.id & ~1;
+    std::int32_t before = first;
+    while (before >= 2 && end_[At(before - 2)] == end_[At(first)] &&
+           end_[At(before - 1)] == end_[At(first + 1)]) {
+      before -= 2;
+    }
+    return {'^', top(atom.id), bottom(atom.id), (first - before) / 2};
+  }
   return {atom.kind == Atom::Kind::kAtLeast ? '>' : '<', atom.id, 0, atom.value};
 }
 

@@ -77,7 +77,7 @@ class Engine {
   // before. False: no plan of this height exists. `cores`: notes what Core() says, which takes a bit
   // for each buffer in everything learned.
   [[nodiscard]] bool Start(Bytes capacity, bool cores = false);
-  // Notes from the next Start() on what is learned. Without windows only; `log` must outlive the use.
+  // Notes from the next Start() on what is learned. `log` must outlive the use.
   void LogTo(ClauseLog* log) { log_ = log; }
   // Once it is known that no plan exists: notes why.
   void LogEnd();
