@@ -76,6 +76,33 @@ std::optional<std::string> ProofOf(const Problem& problem, Algorithm algorithm =
   return proof ? proof->text : std::nullopt;
 }
 
+// With both searches there is a proof of each verdict on small problems, whatever their features.
+TEST(ProofTest, EveryVerdictHasOne) {
+  int with_windows = 0;
+  for (std::uint64_t seed = 1; seed <= Seeds(1500); ++seed) {
+    ProblemKnobs knobs = internal::AllKnobs();
+    if (seed % 2 == 0) {
+      knobs = ProblemKnobs{};
+      knobs.min_buffers = 4;
+      knobs.gap_chance = 0.5;
+    }
+    const Problem problem = RandomProblem(9'000 + seed, knobs);
+    Budget budget;
+    const auto answer = Place(problem, {}, budget);
+    ASSERT_TRUE(answer.has_value());
+    if (answer->outcome != Outcome::kInfeasible && answer->outcome != Outcome::kOptimal) continue;
+    Budget more;
+    more.SetNodeLimit(100'000);
+    const auto proof = ProvePlacement(problem, *answer, {}, more);
+    ASSERT_TRUE(proof.has_value() && proof->text) << "seed " << 9'000 + seed;
+    const ProofReport report = CheckProof(*proof->text, &problem);
+    ASSERT_TRUE(report.ok()) << "seed " << 9'000 + seed << ", line " << report.line << ": "
+                             << report.fault;
+    with_windows += proof->text->find("window ") != std::string::npos;
+  }
+  EXPECT_GT(with_windows, 100);
+}
+
 // Below the least height, which the oracle knows.
 Problem JustInfeasible(Problem problem) {
   problem.capacity.reset();
