@@ -117,6 +117,7 @@ class LoggingSearch {
  public:
   LoggingSearch(const Instance& instance, const ProofOptions& options, Budget& budget)
       : budget_(budget),
+        seed_(options.seed),
         subject_(instance, {}, options.seed, budget),
         log_(options.most_bytes / 2),
         clauses_(options.most_bytes / 2) {
@@ -125,23 +126,24 @@ class LoggingSearch {
       rules.beam = false;  // It finds plans only.
       niche_ = niche::MakeSearch(instance, rules, options.seed, &log_);
     }
-    const EngineInfo& guided = *FindEngine(Algorithm::kGuided);
-    if (options.algorithm != Algorithm::kNiche && subject_.num_overlaps() <= kMostOverlaps &&
-        guided.fits(subject_) && subject_.overlaps() != nullptr) {
-      guided_ = learning::MakeSearch(instance, *subject_.overlaps(), {}, options.seed, &clauses_);
-    }
+    wants_guided_ =
+        options.algorithm != Algorithm::kNiche && subject_.num_overlaps() <= kMostOverlaps;
   }
 
   // Appends the steps. False if neither search has an answer.
   [[nodiscard]] bool Run(Bytes capacity, std::string& text) {
     const std::int64_t first = subject_.instance().has_pins ? kFirstTurnWithPins : kFirstTurn;
-    while ((niche_ != nullptr || guided_ != nullptr) && !budget_.Exhausted()) {
+    while ((niche_ != nullptr || guided_ != nullptr || wants_guided_) && !budget_.Exhausted()) {
       if (Refutes(niche_, std::max(first, niche_nodes_), capacity, niche_nodes_, log_.is_full())) {
         log_.Write(text);
         return true;
       }
       // Alone it goes on by itself.
-      if (niche_ == nullptr) niche_nodes_ += std::max(first, niche_nodes_);
+      if (niche_ == nullptr) niche_nodes_ = std::clamp(2 * niche_nodes_, first, kMostNodes);
+      if (std::exchange(wants_guided_, false) && subject_.overlaps() != nullptr) {
+        guided_ =
+            learning::MakeSearch(subject_.instance(), *subject_.overlaps(), {}, seed_, &clauses_);
+      }
       const std::int64_t due = niche_nodes_ / kNodesForOne - guided_nodes_;
       if (Refutes(guided_, due, capacity, guided_nodes_, clauses_.is_full())) {
         clauses_.Write(text);
@@ -156,6 +158,7 @@ class LoggingSearch {
   // Beyond that a node of the guided search looks at too many pairs.
   static constexpr std::int64_t kMostOverlaps = 1'000'000;
   static constexpr std::int64_t kFirstTurn = 20'000;
+  static constexpr std::int64_t kMostNodes = std::int64_t{1} << 60;
   static constexpr std::int64_t kFirstTurnWithPins = 500;  // As in exact.cc.
   // Nodes of the niche search for one of the guided one.
   static constexpr std::int64_t kNodesForOne = 12;
@@ -174,11 +177,13 @@ class LoggingSearch {
   }
 
   Budget& budget_;
+  std::uint64_t seed_;
   Subject subject_;
   niche::ProofLog log_;
   learning::ClauseLog clauses_;
   std::unique_ptr<Search> niche_;
   std::unique_ptr<Search> guided_;
+  bool wants_guided_ = false;  // It has not been made yet.
   std::int64_t niche_nodes_ = 0;
   std::int64_t guided_nodes_ = 0;
   std::int64_t nodes_ = 0;

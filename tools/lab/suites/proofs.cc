@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
+#include <ctime>
 #include <optional>
 #include <string>
 #include <utility>
@@ -28,8 +28,8 @@ namespace {
 struct Proved {
   Outcome outcome = Outcome::kUnknown;
   Bytes bound = 0;
-  double alone =
-      0;  // Seconds, medians: the search without a proof, what the proof adds, the checker.
+  // Seconds of the processor, medians: to search without a proof, for the proof, for the checker.
+  double alone = 0;
   double proof = 0;
   double check = 0;
   std::optional<std::size_t> bytes = {};  // None: no proof within the limit.
@@ -40,11 +40,13 @@ bool HasProof(Outcome outcome) {
   return outcome == Outcome::kInfeasible || outcome == Outcome::kOptimal;
 }
 
+// All three are one thread each. Other work on the machine does not count.
 template <typename Work>
-double SecondsOf(Work work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+auto Timed(std::vector<double>& seconds, Work work) {
+  const std::clock_t begin = std::clock();
+  auto result = work();
+  seconds.push_back(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
+  return result;
 }
 
 // A proof has twice the time of the search at most.
@@ -56,19 +58,18 @@ Result<Proved> Prove(Lab& lab, const SuiteInput& input, const Problem& problem, 
   for (int round = 0; round < lab.Rounds(); ++round) {
     Budget budget;
     budget.SetTimeLimit(limit);
-    const PlanAnswer answer = BERTH_TRY(Place(problem, {}, budget));
+    const PlanAnswer answer = BERTH_TRY(Timed(alone, [&] { return Place(problem, {}, budget); }));
     proved.outcome = answer.outcome;
     proved.bound = answer.height_bound;
-    alone.push_back(answer.seconds);
     if (!HasProof(answer.outcome)) break;
     Budget more;
     more.SetTimeLimit(2 * limit);
-    const PlacementProof proof = BERTH_TRY(ProvePlacement(problem, answer, {}, more));
-    proving.push_back(proof.seconds);
+    const PlacementProof proof =
+        BERTH_TRY(Timed(proving, [&] { return ProvePlacement(problem, answer, {}, more); }));
     if (!proof.text) break;
     proved.bytes = proof.text->size();
-    verify::ProofReport report;
-    checking.push_back(SecondsOf([&] { report = verify::CheckProof(*proof.text, &problem); }));
+    const verify::ProofReport report =
+        Timed(checking, [&] { return verify::CheckProof(*proof.text, &problem); });
     proved.steps = report.steps;
     if (report.ok()) continue;
     lab.Note(input.name + ": the proof is refused in line " + std::to_string(report.line) + ": " +
