@@ -24,7 +24,7 @@ std::string Level(Bytes bytes) {
 // A state that is known to fail.
 struct KnownState {
   std::vector<std::pair<std::size_t, Bytes>> grounds;
-  std::vector<std::size_t> open;
+  std::vector<Range> open;
 };
 
 class Checker {
@@ -161,11 +161,11 @@ void Checker::CheckLemma() {
   }
   lines_.Expect("buffers");
   while (lines_.HasWord()) {
-    const auto [first, last] = lines_.Range(state_.buffers());
-    if (!known.open.empty() && first <= known.open.back()) {
+    const Range range = lines_.Range(state_.buffers());
+    if (!known.open.empty() && range.first <= known.open.back().second) {
       throw FalseStep{"buffers are not in increasing order"};
     }
-    for (std::size_t b = first; b <= last; ++b) known.open.push_back(b);
+    known.open.push_back(range);
   }
   state_.Begin(known.grounds, known.open);
   CheckTree();
@@ -336,8 +336,10 @@ void Checker::CheckKnown() {
     if (state_.ground(section) >= level || state_.Floor(section) >= level) continue;
     throw FalseStep{"section " + Text(section) + " has room below " + Level(level)};
   }
-  for (const std::size_t b : known.open) {
-    if (!state_.is_open(b)) throw FalseStep{"buffer " + Text(b) + " is not open"};
+  for (const auto& [first, last] : known.open) {
+    for (std::size_t b = first; b <= last; ++b) {
+      if (!state_.is_open(b)) throw FalseStep{"buffer " + Text(b) + " is not open"};
+    }
   }
 }
 

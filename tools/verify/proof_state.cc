@@ -158,13 +158,13 @@ bool ProofState::Meet(std::size_t a, std::size_t b) const {
 void ProofState::Begin() {
   std::vector<std::pair<std::size_t, Bytes>> grounds;
   for (std::size_t s = 0; s < sections(); ++s) grounds.emplace_back(s, 0);
-  std::vector<std::size_t> open(buffers());
-  std::iota(open.begin(), open.end(), std::size_t{0});
+  std::vector<Range> open;
+  if (buffers() > 0) open.emplace_back(0, buffers() - 1);
   Begin(grounds, open);
 }
 
 void ProofState::Begin(const std::vector<std::pair<std::size_t, Bytes>>& grounds,
-                       const std::vector<std::size_t>& open) {
+                       const std::vector<Range>& open) {
   journal_.clear();
   std::fill(active_.begin(), active_.end(), 0);
   std::fill(open_.begin(), open_.end(), 0);
@@ -173,10 +173,12 @@ void ProofState::Begin(const std::vector<std::pair<std::size_t, Bytes>>& grounds
     active_[section] = 1;
     ground_[section] = level;
   }
-  for (const std::size_t b : open) {
-    open_[b] = 1;
-    lowest_[b] = LowestOf(b);
-    for (const LivePart& part : of_buffer_[b]) load_[part.other] += part.upper - part.lower;
+  for (const auto& [first, last] : open) {
+    for (std::size_t b = first; b <= last; ++b) {
+      open_[b] = 1;
+      lowest_[b] = LowestOf(b);
+      for (const LivePart& part : of_buffer_[b]) load_[part.other] += part.upper - part.lower;
+    }
   }
 }
 

@@ -25,6 +25,9 @@ struct LivePart {
   Bytes upper;
 };
 
+// From the first to the last, both included.
+using Range = std::pair<std::size_t, std::size_t>;
+
 class ProofState {
  public:
   static constexpr Bytes kNowhere = std::numeric_limits<Bytes>::max() / 4;
@@ -62,7 +65,7 @@ class ProofState {
   void Begin();
   // These sections alone, on these grounds, and these buffers. Nothing can be undone before it.
   void Begin(const std::vector<std::pair<std::size_t, Bytes>>& grounds,
-             const std::vector<std::size_t>& open);
+             const std::vector<Range>& open);
   // Forgets the other sections, and buffers that are live in none of these, which are active.
   void Restrict(const std::vector<std::size_t>& sections);
   // Puts an open buffer at its lowest offset. Where nothing open can lie lower, nothing can lie below

@@ -87,8 +87,9 @@ std::vector<const Lemma*> ProofLog::FindNamed() const {
     if (++lemma.uses == 1) all.push_back(&lemma);
   };
   use(root_);
-  for (std::size_t k = 0; k < all.size(); ++k) {
-    for (const ProofStep& step : all[k]->steps) use(step.reason);
+  std::size_t done = 0;
+  while (done < all.size()) {
+    for (const ProofStep& step : all[done++]->steps) use(step.reason);
   }
   std::erase_if(all, [](const Lemma* l) { return l->uses == 1 && !l->is_remembered; });
   std::sort(all.begin(), all.end(),
