@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "berth/problem.h"
-#include "berth/result.h"
 
 namespace berth::verify {
 
