@@ -4,7 +4,8 @@ include(CMakePackageConfigHelpers)
 
 set(berth_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/berth)
 set(berth_libraries berth_place)
-set(berth_headers answer.h budget.h colocate.h displaced.h memories.h place.h problem.h repack.h result.h)
+set(berth_headers answer.h budget.h colocate.h displaced.h memories.h place.h problem.h prove.h
+  repack.h result.h)
 if(BERTH_BUILD_BERTH)
   list(APPEND berth_libraries berth)
   list(APPEND berth_headers
@@ -87,6 +88,9 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/berth/adapters
 install(FILES ${PROJECT_SOURCE_DIR}/include/berth/internal/spending.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/berth/internal COMPONENT libberth-dev)
 
+if(TARGET berth_check_proof)
+  install(TARGETS berth_check_proof RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT berth)
+endif()
 if(TARGET berth_tool)
   file(RELATIVE_PATH berth_rpath ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
   set_target_properties(berth_tool PROPERTIES INSTALL_RPATH $ORIGIN/${berth_rpath})

@@ -10,6 +10,7 @@
 #include "tools/berth/output.h"
 #include "tools/berth/problem_choice.h"
 #include "tools/berth/problem_table.h"
+#include "tools/berth/proof.h"
 #include "tools/berth/summary.h"
 #include "tools/berth/table.h"
 #include "tools/berth/watched_search.h"
@@ -180,7 +181,8 @@ Result<ExitCode> PlaceAll(const PlaceArguments& arguments, const std::vector<Inp
   for (const Output& output : std::initializer_list<Output>{{"--output", arguments.outputs.plan},
                                                             {"--svg", arguments.outputs.svg},
                                                             {"--report", arguments.outputs.report},
-                                                            {"--trace", arguments.outputs.trace}}) {
+                                                            {"--trace", arguments.outputs.trace},
+                                                            {"--proof", arguments.outputs.proof}}) {
     if (output.path.empty()) continue;
     return ProblemMissing(output.flag, PartsOf(inputs), arguments.table.path);
   }
@@ -214,11 +216,14 @@ Result<ExitCode> Run(const PlaceArguments& arguments) {
   const std::vector<Input> inputs = BERTH_TRY(ParseTables(arguments.table, std::move(file)));
   if (inputs.size() > 1) return PlaceAll(arguments, inputs);
   const Input& input = inputs.front();
-  WatchedSearch search(arguments.search, arguments.outputs.report.empty() ? 0 : kShareOfAdvice);
+  WatchedSearch search(arguments.search, !arguments.outputs.proof.empty()    ? kShareOfProof
+                                         : !arguments.outputs.report.empty() ? kShareOfAdvice
+                                                                             : 0);
   const PlanAnswer answer = BERTH_TRY(search.Place(input.problem));
   Planned planned = PlannedOf(arguments, input, answer, search);
   planned.explain = ExplainCommand(arguments);
   BERTH_TRY(Examine(planned));
+  BERTH_TRY(WriteProof(planned, arguments.search, search));
   FindAdvice(planned, search);
   BERTH_TRY(WriteOutputs(planned));
   return Conclude(planned);
@@ -240,6 +245,9 @@ Command AddPlaceCommand(CLI::App& berth) {
   AddReport(*app, arguments->outputs.report,
             "Write one HTML file that explains the plan's peak, even if it does not fit");
   AddTrace(*app, arguments->outputs.trace);
+  AddFile(*app, "--proof", arguments->outputs.proof,
+          "Write why the verdict is true, if the plan is optimal or none fits, for "
+          "berth-check-proof; half of a time limit is for it; - for standard output.");
   AddJson(*app, arguments->outputs.json);
   AddSearch(*app, arguments->search);
   app->footer(
@@ -255,12 +263,16 @@ Command AddPlaceCommand(CLI::App& berth) {
       "written for one, which --problem chooses.\n"
       "With --memory, --memories or a file of memories, each buffer gets a memory and an offset in "
       "it,\n"
-      "at the least cost; --capacity, --report, --trace, --minimize and --algorithm do not apply.\n"
-      "Only one of --output -, --svg -, --report -, --trace - and --json can use standard output.\n"
+      "at the least cost; --capacity, --report, --trace, --proof, --minimize and --algorithm do "
+      "not apply.\n"
+      "Only one of --output -, --svg -, --report -, --trace -, --proof - and --json can use "
+      "standard output.\n"
       "Ctrl-C ends the search with the best plan so far; a second one kills.\n"
       "\nExamples:\n"
       "  berth place model.csv --capacity 1MiB -o plan.csv      Does it fit, and where?\n"
       "  berth place model.csv --time-limit 10s --svg plan.svg  How few bytes will do?\n"
+      "  berth place model.csv --capacity 1MiB --proof p.txt    And if not, why, for "
+      "berth-check-proof.\n"
       "  berth place model.csv --algorithm first-fit-size       What TFLite would do.\n"
       "  berth place snapshot.pickle --report page.html         What PyTorch's requests need.\n"
       "  berth place model.pte                                  What ExecuTorch's arena needs.\n"

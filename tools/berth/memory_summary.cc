@@ -278,6 +278,9 @@ Result<void> CheckFlags(const MemoryPlaceArguments& arguments) {
   if (options.algorithm != Algorithm::kAuto) {
     return refuse("--algorithm", "there is one search for them");
   }
+  if (!arguments.outputs.proof.empty()) {
+    return refuse("--proof", "only placing in one memory logs its steps");
+  }
   return {};
 }
 

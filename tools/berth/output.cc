@@ -123,7 +123,7 @@ bool HasExtension(const std::string& path, std::string_view extension) {
 
 bool PlanOutputs::to_stdout() const {
   return IsStandardOutput(plan) || IsStandardOutput(svg) || IsStandardOutput(report) ||
-         IsStandardOutput(trace) || IsStandardOutput(tflm_header);
+         IsStandardOutput(trace) || IsStandardOutput(tflm_header) || IsStandardOutput(proof);
 }
 
 Result<void> CheckOutputs(const std::vector<Output>& outputs, bool json) {
@@ -149,7 +149,8 @@ Result<void> CheckPlanOutputs(const PlanOutputs& outputs, bool of_model) {
                        {"--svg", outputs.svg},
                        {"--report", outputs.report},
                        {"--trace", outputs.trace},
-                       {"--emit", outputs.tflm_header}},
+                       {"--emit", outputs.tflm_header},
+                       {"--proof", outputs.proof}},
                       outputs.json);
 }
 

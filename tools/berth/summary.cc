@@ -14,6 +14,7 @@
 #include "tools/berth/headline.h"
 #include "tools/berth/moves.h"
 #include "tools/berth/program.h"
+#include "tools/berth/proof.h"
 #include "tools/berth/tflite.h"
 
 namespace berth::cli {
@@ -284,6 +285,7 @@ void AddFiles(const Planned& planned, FactList& facts) {
   if (!planned.reordered.empty()) facts.Add("order", OneLine(planned.reordered));
   if (!outputs.report.empty()) facts.Add("report", OneLine(outputs.report));
   if (!outputs.trace.empty()) facts.Add("trace", OneLine(outputs.trace));
+  if (!outputs.proof.empty()) facts.Add("proof", ProofText(planned));
 }
 
 // Of a table: what to do next, where that is not obvious.
@@ -639,6 +641,7 @@ void AddTable(const Planned& planned, Json& json) {
   json["major_backtracks"] = answer.placing.stats.major_backtracks;
   json["colliding_pins"] = ToJson(planned.collision);
   json["seed"] = planned.provenance.options.place.seed;
+  if (!planned.outputs.proof.empty()) json["proof"] = ProofJson(planned);
   if (planned.snapshot != nullptr) json["snapshot"] = ToJson(*planned.snapshot, planned.problem);
   if (planned.simulated) json["simulated_reserve"] = *planned.simulated;
   if (planned.given != nullptr) json["given_plan"] = ToJson(*planned.given);

@@ -5,6 +5,7 @@
 #ifndef BERTH_TOOLS_BERTH_SUMMARY_H_
 #define BERTH_TOOLS_BERTH_SUMMARY_H_
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -21,6 +22,13 @@
 #include "tools/berth/watched_search.h"
 
 namespace berth::cli {
+
+// What became of the proof that was asked for.
+struct ProofFile {
+  std::optional<Bytes> bytes = {};  // None: not written.
+  double seconds = 0;
+  std::int64_t nodes = 0;
+};
 
 // A plan, or the failure to find one, with all that its command knows of it.
 struct Planned {
@@ -46,6 +54,7 @@ struct Planned {
   std::optional<PinCollision> collision = {};
   std::optional<Peak> peak = {};            // Of a graph.
   std::optional<Bytes> in_place_peak = {};  // What --in-place would make of it.
+  std::optional<ProofFile> proof = {};      // Of a verdict; left by WriteProof().
   // What would make it fit, or lower it; found by FindAdvice().
   std::optional<Advice> advice = {};
 

@@ -61,7 +61,9 @@ cli::Command AddSuiteCommand(CLI::App& lab) {
   app->add_option(
          "NAME", arguments->name,
          "The paper: telamalloc, minimalloc, olla or cosma; or recompute, operators that run "
-         "again; memories, the choice of what stays in a fast memory; or boards.")
+         "again; memories, the choice of what stays in a fast memory; boards; or proofs, what "
+         "proofs of "
+         "placements cost.")
       ->required();
   app->add_option("INPUTS", arguments->options.tables,
                   "Tables (for olla, cosma, recompute and boards: models), or folders of them, "

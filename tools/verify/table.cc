@@ -9,26 +9,11 @@
 
 #include "tools/verify/addresses.h"
 #include "tools/verify/collector.h"
+#include "tools/verify/pieces.h"
 #include "tools/verify/verify.h"
 
 namespace berth::verify {
 namespace {
-
-// Calls append(start, end, lower, upper) for each piece of what a buffer keeps live: the same bytes
-// of it, counted from its own first, throughout the steps [start, end).
-template <typename Append>
-void ForEachPiece(const Buffer& buffer, Append append) {
-  const auto add = [&](Step start, Step end, Bytes lower, Bytes upper) {
-    if (start < end && lower < upper) append(start, end, lower, upper);
-  };
-  Step whole_since = buffer.start;
-  for (const Gap& gap : buffer.gaps) {
-    add(whole_since, gap.start, 0, buffer.size);
-    if (gap.window) add(gap.start, gap.end, gap.window->lower, gap.window->upper);
-    whole_since = gap.end;
-  }
-  add(whole_since, buffer.end, 0, buffer.size);
-}
 
 Fault FaultOf(std::size_t buffer) {
   Fault fault;

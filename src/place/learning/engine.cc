@@ -305,6 +305,7 @@ void Engine::Raise(Buffer b, Bytes value, Cause cause, std::int32_t because) {
   lows_[at].push_back({value, static_cast<EventIndex>(trail_.size())});
   trail_.push_back({low_[at], b, because, level(), Change::kLow, cause, false});
   NoteFact(trail_.back());
+  LogFact({Atom::Kind::kAtMost, b, value - 1}, cause, because);
   low_[at] = value;
   if (value > high_[at] && failure_ == Failure::kNothing) {
     failure_ = Failure::kBounds;
@@ -322,6 +323,7 @@ void Engine::Lower(Buffer b, Bytes value, Cause cause, std::int32_t because) {
   highs_[at].push_back({value, static_cast<EventIndex>(trail_.size())});
   trail_.push_back({high_[at], b, because, level(), Change::kHigh, cause, false});
   NoteFact(trail_.back());
+  LogFact({Atom::Kind::kAtLeast, b, value + 1}, cause, because);
   high_[at] = value;
   if (value < low_[at] && failure_ == Failure::kNothing) {
     failure_ = Failure::kBounds;
@@ -354,6 +356,7 @@ void Engine::Decide(OrderedPair pair, Cause cause, std::int32_t because) {
   const bool listed = !is_fixed(lower) && !is_fixed(upper);
   trail_.push_back({0, pair, because, level(), Change::kOrder, cause, listed});
   NoteFact(trail_.back());
+  LogFact({Atom::Kind::kAbove, Reverse(pair), 0}, cause, because);
   if (listed) {
     above_[At(lower)].push_back({upper, pair});
     below_[At(upper)].push_back({lower, pair});
@@ -560,6 +563,7 @@ bool Engine::Learn() {
   NeedFailure();
   learned_.clear();
   if (heap_.empty()) {
+    (void)LogLearned();
     UndoTo(0);
     return false;
   }
@@ -597,6 +601,7 @@ bool Engine::Learn() {
 }
 
 void Engine::AddNogood(std::int32_t levels) {
+  const std::int32_t logged = LogLearned();
   if (learned_.size() == 1) {
     Forbid(learned_.front(), Cause::kPlaced, 0);
     return;
@@ -607,7 +612,7 @@ void Engine::AddNogood(std::int32_t levels) {
     watch_order_.resize(end_.size());
   }
   const auto index = static_cast<std::int32_t>(nogoods_.size());
-  nogoods_.push_back({learned_, levels, core_});
+  nogoods_.push_back({learned_, levels, core_, logged});
   for (const std::size_t k : {std::size_t{0}, std::size_t{1}}) {
     WatchersOf(learned_[k]).push_back({learned_[k].value, index});
   }
@@ -651,6 +656,7 @@ void Engine::Forget() {
 void Engine::BeginExplaining(bool stop_at_placements) {
   heap_.clear();
   placements_.clear();
+  used_.clear();
   std::fill(core_.begin(), core_.end(), 0);
   stop_at_placements_ = stop_at_placements;
   if (needed_in_.size() < trail_.size()) {
@@ -683,7 +689,7 @@ void Engine::NeedFailure() {
     }
     return;
   }
-  if (failed_nogood_ >= 0) AddToCore(nogoods_[At(failed_nogood_)].core);
+  if (failed_nogood_ >= 0) NeedNogood(failed_nogood_);
   for (const Atom& atom : failed_atoms_) {
     if (atom.kind != Atom::Kind::kAbove) AddToCore(atom.id);
     Need(atom, now);
@@ -777,13 +783,57 @@ void Engine::NeedCauses(EventIndex index) {
                                  : event.change == Change::kHigh ? Atom::Kind::kAtLeast
                                                                  : Atom::Kind::kAbove;
       const std::int32_t id = event.change == Change::kOrder ? Reverse(event.id) : event.id;
-      AddToCore(nogoods_[At(event.because)].core);
+      NeedNogood(event.because);
       for (const Atom& atom : nogoods_[At(event.because)].atoms) {
         if (atom.kind != negated || atom.id != id) Need(atom, index);
       }
       return;
     }
   }
+}
+
+void Engine::NeedNogood(std::int32_t nogood) {
+  AddToCore(nogoods_[At(nogood)].core);
+  if (log_ != nullptr) used_.push_back(nogoods_[At(nogood)].logged);
+}
+
+// ---- The log.
+
+LoggedAtom Engine::LoggedOf(const Atom& atom) const {
+  if (atom.kind == Atom::Kind::kAbove) {
+    // Which of the intervals that the two buffers exclude: their pairs follow each other.
+    const std::int32_t first = atom.id & ~1;
+    std::int32_t before = first;
+    while (before >= 2 && end_[At(before - 2)] == end_[At(first)] &&
+           end_[At(before - 1)] == end_[At(first + 1)]) {
+      before -= 2;
+    }
+    return {'^', top(atom.id), bottom(atom.id), (first - before) / 2};
+  }
+  return {atom.kind == Atom::Kind::kAtLeast ? '>' : '<', atom.id, 0, atom.value};
+}
+
+std::int32_t Engine::LogLearned() {
+  if (log_ == nullptr) return 0;
+  std::vector<LoggedAtom> atoms;
+  for (const Atom& atom : learned_) atoms.push_back(LoggedOf(atom));
+  return log_->Add(std::move(atoms), used_);
+}
+
+// Before any placement, what follows from a nogood counts from now on; the checker finds by itself
+// what follows without one.
+void Engine::LogFact(const Atom& impossible, Cause cause, std::int32_t because) {
+  if (log_ == nullptr || level() > 0 || cause != Cause::kNogood) return;
+  const std::int32_t used = nogoods_[At(because)].logged;
+  (void)log_->Add({LoggedOf(impossible)}, {&used, 1});
+}
+
+void Engine::LogEnd() {
+  if (log_ == nullptr || log_->is_complete()) return;
+  BeginExplaining(false);
+  if (failure_ != Failure::kNothing) NeedFailure();
+  learned_.clear();
+  (void)LogLearned();
 }
 
 // ---- Cores.

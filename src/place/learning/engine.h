@@ -45,6 +45,7 @@
 #include <vector>
 
 #include "model/instance.h"
+#include "place/learning/clause_log.h"
 
 namespace berth::internal::learning {
 
@@ -76,6 +77,10 @@ class Engine {
   // before. False: no plan of this height exists. `cores`: notes what Core() says, which takes a bit
   // for each buffer in everything learned.
   [[nodiscard]] bool Start(Bytes capacity, bool cores = false);
+  // Notes from the next Start() on what is learned. `log` must outlive the use.
+  void LogTo(ClauseLog* log) { log_ = log; }
+  // Once it is known that no plan exists: notes why.
+  void LogEnd();
 
   // Opens a decision level with `b` at `offset`. False: fails, see Placements() and Learn(); the
   // level must be undone.
@@ -162,6 +167,7 @@ class Engine {
     std::vector<Atom> atoms;  // The first two are watched.
     std::int32_t levels = 0;  // How many levels it spanned when it was learned.
     BufferSet core;           // What it was derived of.
+    std::int32_t logged = 0;  // Its number in the log.
   };
   enum class Failure : std::uint8_t { kNothing, kBounds, kAtoms };
 
@@ -209,6 +215,10 @@ class Engine {
   void AddPairToCore(OrderedPair pair);
   void AddFactToCore(const Atom& atom);
   void NoteFact(const Event& event);
+  void LogFact(const Atom& impossible, Cause cause, std::int32_t because);
+  void NeedNogood(std::int32_t nogood);
+  std::int32_t LogLearned();
+  [[nodiscard]] LoggedAtom LoggedOf(const Atom& atom) const;
   [[nodiscard]] bool NeedPlacement(const Atom& atom, EventIndex before);
   void AddNogood(std::int32_t level);
   void CheckPlan(Buffer b, bool is_low);
@@ -280,6 +290,9 @@ class Engine {
   std::vector<std::uint32_t> blamed_in_;  // By level.
   std::vector<std::int32_t> placements_;
   std::vector<Atom> learned_;
+
+  ClauseLog* log_ = nullptr;        // Null: nothing is logged.
+  std::vector<std::int32_t> used_;  // Clauses in the latest explanation, by their numbers there.
 
   // Cores: of the latest explanation, and of what holds at level 0.
   bool notes_cores_ = false;

@@ -46,7 +46,7 @@ std::size_t At(std::int32_t index) { return static_cast<std::size_t>(index); }
 class Run final : public Search {
  public:
   Run(const Instance& instance, const Overlaps& overlaps, const Options& options,
-      std::uint64_t seed);
+      std::uint64_t seed, ClauseLog* log);
   SearchAnswer Decide(const Question& question, Budget& budget) override;
 
  private:
@@ -62,6 +62,7 @@ class Run final : public Search {
   const Options options_;
   Engine engine_;
   Random random_;
+  ClauseLog* const log_;  // Null: nothing is logged.
   std::vector<std::int64_t> value_, noisy_value_;
   std::vector<std::uint64_t> activity_;
   std::uint64_t increment_ = kFirstIncrement;
@@ -79,12 +80,13 @@ class Run final : public Search {
 };
 
 Run::Run(const Instance& instance, const Overlaps& overlaps, const Options& options,
-         std::uint64_t seed)
+         std::uint64_t seed, ClauseLog* log)
     : instance_(instance),
       options_(options),
       engine_(instance, overlaps,
               EngineRules{options.section_load, options.identical_order, Grain(instance)}),
       random_(seed),
+      log_(log),
       floor_(instance.num_sections()),
       load_(instance.num_sections()),
       choices_(instance.num_sections()),
@@ -102,6 +104,7 @@ Run::Run(const Instance& instance, const Overlaps& overlaps, const Options& opti
   }
   noisy_value_ = value_;
   activity_.assign(value_.size(), 0);
+  engine_.LogTo(log_);
 }
 
 SearchAnswer Run::Decide(const Question& question, Budget& budget) {
@@ -127,6 +130,7 @@ SearchAnswer Run::Decide(const Question& question, Budget& budget) {
     }
   } else if (end == RunEnd::kImpossible) {
     possible_ = false;
+    engine_.LogEnd();
     answer.verdict = SearchAnswer::Verdict::kImpossible;
     if (cores) {
       for (const Buffer b : engine_.Core()) answer.core.push_back(At(b));
@@ -152,7 +156,9 @@ Run::RunEnd Run::SearchOnce(std::int64_t node_limit, Budget& budget, SearchAnswe
   while (failures > 0) {
     const Buffer b = Choose();
     if (b < 0) return RunEnd::kFound;
-    if (answer.nodes >= node_limit || !budget.SpendNode()) return RunEnd::kOutOfBudget;
+    if (answer.nodes >= node_limit || !budget.SpendNode() || (log_ != nullptr && log_->is_full())) {
+      return RunEnd::kOutOfBudget;
+    }
     ++answer.nodes;
     if (engine_.Place(b, engine_.lowest(b))) continue;
     if (!Recover(failures, answer)) return RunEnd::kImpossible;
@@ -251,8 +257,8 @@ Buffer Run::Choose() {
 }  // namespace
 
 std::unique_ptr<Search> MakeSearch(const Instance& instance, const Overlaps& overlaps,
-                                   const Options& options, std::uint64_t seed) {
-  return std::make_unique<Run>(instance, overlaps, options, seed);
+                                   const Options& options, std::uint64_t seed, ClauseLog* log) {
+  return std::make_unique<Run>(instance, overlaps, options, seed, log);
 }
 
 }  // namespace berth::internal::learning

@@ -1,6 +1,7 @@
 #include "place/niche/niche.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <limits>
 #include <span>
@@ -63,7 +64,7 @@ class Engine final : public Search {
  public:
   // All levels are multiples of `grain`; no plan that cannot be lowered is higher than `highest`.
   Engine(const Instance& instance, const Options& options, std::uint64_t seed, Bytes grain,
-         Bytes highest);
+         Bytes highest, ProofLog* log);
   SearchAnswer Decide(const Question& question, Budget& budget) override;
   [[nodiscard]] bool is_full() const override { return is_full_; }
 
@@ -88,6 +89,7 @@ class Engine final : public Search {
     std::size_t end;       // not yet tried.
     std::size_t arena;     // arena_ before this level.
     std::size_t conflict;  // conflicts_: of the children that failed; kNoConflict if none did.
+    std::size_t steps;     // steps_ before this level.
     std::uint64_t hash;
   };
 
@@ -106,6 +108,10 @@ class Engine final : public Search {
   Below Advance(Frame& frame);
   [[nodiscard]] bool Absorb(Frame& frame);
   void Conclude(Frame& frame);
+  bool SkipLevel();
+  void LogFailure();
+  void LogBranch(const Frame& frame, Level level);
+  void LogRoot();
   void Leave();
   [[nodiscard]] SectionSet& ConflictOf(Frame& frame);
   [[nodiscard]] typename Transpositions<Level>::State StateOf(const Frame& frame) const;
@@ -134,6 +140,10 @@ class Engine final : public Search {
   std::vector<SectionSet> conflicts_;  // A stack; the sets above num_conflicts_ are spare.
   std::size_t num_conflicts_ = 0;
 
+  ProofLog* const log_;           // Null: nothing is logged.
+  Reason reason_;                 // Why the last child failed, where that is logged.
+  std::vector<ProofStep> steps_;  // A stack: the children of the path that failed.
+
   bool is_large_ = false;
   Level capacity_ = std::numeric_limits<Level>::min();  // None yet.
   bool fits_ = true;         // The root of this capacity is not impossible.
@@ -149,7 +159,7 @@ class Engine final : public Search {
 
 template <typename Level>
 Engine<Level>::Engine(const Instance& instance, const Options& options, std::uint64_t seed,
-                      Bytes grain, Bytes highest)
+                      Bytes grain, Bytes highest, ProofLog* log)
     : instance_(instance),
       options_(options),
       grain_(grain),
@@ -167,7 +177,15 @@ Engine<Level>::Engine(const Instance& instance, const Options& options, std::uin
       value_(plan_.num_items()),
       wanted_(plan_.num_items()),
       weight_(plan_.num_sections(), kFirstWeight),
-      is_large_(instance.pieces.size() + instance.num_sections() > kLarge) {}
+      log_(log),
+      is_large_(instance.pieces.size() + instance.num_sections() > kLarge) {
+  if (log_ == nullptr) return;
+  std::vector<ProofLog::Lane> lanes;
+  for (const LaneIndex k : plan_.lanes()) {
+    lanes.push_back({plan_.buffer(plan_.item(k)).value(), plan_.first(k), plan_.last(k)});
+  }
+  log_->SetLanes(std::move(lanes), plan_.num_sections());
+}
 
 // The search goes on from nothing placed, with fresh noise.
 template <typename Level>
@@ -175,6 +193,7 @@ void Engine<Level>::StartRun() {
   while (plan_.num_moves() > 0) plan_.Undo();
   frames_.clear();
   arena_.clear();
+  steps_.clear();
   num_conflicts_ = 0;
   const std::int64_t noise = run_ == 0 ? kNoise / 2 : kNoise;
   for (const ItemIndex i : plan_.items()) {
@@ -231,6 +250,7 @@ auto Engine<Level>::Enter() -> Below {
   frame.may_waste = !options_.waste_budget || plan_.budget(frame.section) > 0;
   frame.child = kNoLane;
   frame.conflict = kNoConflict;
+  frame.steps = steps_.size();
   frames_.push_back(frame);
   return Below::kOpened;
 }
@@ -240,13 +260,16 @@ template <typename Level>
 bool Engine<Level>::IsKnownToFail(Frame& frame) {
   const auto state = StateOf(frame);
   frame.hash = table_.Hash(state);
-  const SectionSet* const known = table_.Find(state, frame.hash);
+  const auto* const known = table_.Find(state, frame.hash);
   if (known == nullptr) return false;
+  if (log_ != nullptr) {
+    reason_ = {Reason::Kind::kLemma, Reason::Origin::kRemembered, 0, known->lemma};
+  }
   // The same floors, but perhaps for other reasons.
   SectionSet& conflict = plan_.conflict();
-  conflict = *known;
+  conflict = known->conflict;
   for (const SectionIndex s : IndexRange(frame.first, frame.last)) {
-    if (known->Has(s) && plan_.floor(s) > plan_.ground(s)) {
+    if (known->conflict.Has(s) && plan_.floor(s) > plan_.ground(s)) {
       plan_.Explain(s, plan_.floor(s), conflict);
     }
   }
@@ -290,21 +313,34 @@ SectionSet& Engine<Level>::ConflictOf(Frame& frame) {
   return conflicts_[frame.conflict];
 }
 
+// The level is left for the reason of its child.
+template <typename Level>
+bool Engine<Level>::SkipLevel() {
+  if (log_ != nullptr && reason_.origin == Reason::Origin::kBelow) {
+    reason_.origin = Reason::Origin::kSkipped;
+  }
+  return false;
+}
+
 // The child of `frame` failed because of conflict(), and is undone. False if the frame fails for
 // the same reason, whatever else it might try.
 template <typename Level>
 bool Engine<Level>::Absorb(Frame& frame) {
   const SectionSet& conflict = plan_.conflict();
   if (frame.child == kNoLane) {
-    if (options_.backjumping && !conflict.Has(frame.section)) return false;
+    if (options_.backjumping && !conflict.Has(frame.section)) return SkipLevel();
     ConflictOf(frame).Add(conflict);
+    if (log_ != nullptr) steps_.push_back({-1, std::move(reason_)});
     return true;
   }
   const auto pieces = plan_.lanes_of(plan_.item(frame.child));
   const bool involved = std::any_of(pieces.begin(), pieces.end(), [&](LaneIndex piece) {
     return conflict.Meets(plan_.first(piece), plan_.last(piece));
   });
-  if (options_.backjumping && !involved) return false;
+  if (options_.backjumping && !involved) return SkipLevel();
+  if (log_ != nullptr) {
+    steps_.push_back({plan_.buffer(plan_.item(frame.child)).value(), std::move(reason_)});
+  }
   SectionSet& all = ConflictOf(frame);
   all.Add(conflict);
   // The child's ground is where it is because nothing can lie below the child.
@@ -328,9 +364,71 @@ void Engine<Level>::Conclude(Frame& frame) {
   plan_.ExplainNextLevel(s, level, all);
   if (plan_.floor(s) > plan_.ground(s)) plan_.Explain(s, plan_.floor(s), all);
   plan_.conflict() = all;
+  if (log_ != nullptr) LogBranch(frame, level);
   // What fails in a later part of the problem says nothing about this one.
   const bool is_own = !all.Meets({}, frame.first) && !all.Meets(frame.last, plan_.end_section());
-  if (options_.transpositions && is_own) table_.Store(StateOf(frame), frame.hash, all);
+  if (options_.transpositions && is_own) {
+    table_.Store(StateOf(frame), frame.hash, all, reason_.lemma);
+  }
+}
+
+// Why the last move failed.
+template <typename Level>
+void Engine<Level>::LogFailure() {
+  const LaneIndex lane = plan_.failed_lane();
+  if (lane == kNoLane) {
+    reason_ = {Reason::Kind::kLoad, Reason::Origin::kBelow, plan_.failed_in().value(), nullptr};
+  } else {
+    reason_ = {Reason::Kind::kHigh, Reason::Origin::kBelow, plan_.buffer(plan_.item(lane)).value(),
+               nullptr};
+  }
+}
+
+// All children of `frame` failed, and conflict() says where: what was not on its floor lay at
+// `level` or higher.
+template <typename Level>
+void Engine<Level>::LogBranch(const Frame& frame, Level level) {
+  if (!frame.wastes) {
+    steps_.push_back(
+        {-1, {Reason::Kind::kLoad, Reason::Origin::kBelow, frame.section.value(), nullptr}});
+  }
+  auto lemma = std::make_shared<Lemma>();
+  lemma->section = frame.section;
+  lemma->level = Bytes{level} * grain_;
+  const SectionSet& conflict = plan_.conflict();
+  const std::span<const Word> placed = plan_.placed_lanes();
+  const std::size_t section_words = WordsFor(plan_.num_sections());
+  std::size_t grounds = 0;
+  for (std::size_t w = 0; w < section_words; ++w) {
+    grounds += static_cast<std::size_t>(std::popcount(conflict.word(w)));
+  }
+  std::vector<Word>& words = lemma->words;
+  words.reserve(section_words + placed.size() + grounds);
+  for (std::size_t w = 0; w < section_words; ++w) words.push_back(conflict.word(w));
+  words.insert(words.end(), placed.begin(), placed.end());
+  ForEachBit(words.data(), section_words, [&](std::size_t s) {
+    words.push_back(static_cast<Word>(Bytes{plan_.ground(SectionIndex(s))} * grain_));
+  });
+  reason_ = {Reason::Kind::kLemma, Reason::Origin::kBelow, 0,
+             log_->Add(std::move(lemma), std::span(steps_).subspan(frame.steps))};
+}
+
+// Why nothing fits before anything is placed.
+template <typename Level>
+void Engine<Level>::LogRoot() {
+  for (const BufferIndex b : instance_.buffers()) {
+    if (std::max<Bytes>(instance_.pin[b], 0) + instance_.size[b] > Bytes{capacity_} * grain_) {
+      return log_->Conclude({Reason::Kind::kHigh, Reason::Origin::kBelow, b.value(), nullptr});
+    }
+  }
+  for (const LaneIndex k : plan_.lanes()) {
+    const ItemIndex i = plan_.item(k);
+    if (plan_.lowest_offset(k) + plan_.size(i) <= capacity_) continue;
+    return log_->Conclude(
+        {Reason::Kind::kHigh, Reason::Origin::kBelow, plan_.buffer(i).value(), nullptr});
+  }
+  LogFailure();
+  log_->Conclude(reason_);
 }
 
 // Closes the last level.
@@ -338,6 +436,7 @@ template <typename Level>
 void Engine<Level>::Leave() {
   const Frame& frame = frames_.back();
   arena_.resize(frame.arena);
+  steps_.resize(frame.steps);
   if (frame.conflict != kNoConflict) num_conflicts_ = frame.conflict;
   frames_.pop_back();
 }
@@ -345,6 +444,7 @@ void Engine<Level>::Leave() {
 template <typename Level>
 auto Engine<Level>::Failed() -> Below {
   AddWeight(plan_.failed_in());
+  if (log_ != nullptr) LogFailure();
   return Below::kFailed;
 }
 
@@ -379,6 +479,7 @@ bool Engine<Level>::SpendNode(Budget& budget) {
   // Nodes of large problems take so long that waiting for the budget's next look at the clock would
   // overrun it.
   if (!budget.SpendNode() || (is_large_ && budget.TimeIsUp())) return false;
+  if (log_ != nullptr && log_->is_full()) return false;
   ++nodes_;
   return true;
 }
@@ -500,6 +601,7 @@ SearchAnswer Engine<Level>::Decide(const Question& question, Budget& budget) {
     StartCapacity(levels);
   }
   if (!fits_) {
+    if (log_ != nullptr) LogRoot();
     answer.verdict = kImpossible;
     return answer;
   }
@@ -513,6 +615,7 @@ SearchAnswer Engine<Level>::Decide(const Question& question, Budget& budget) {
       answer.offsets = OffsetsOf(is_beam ? beam_->plan() : plan_);
     } else if (end == RunEnd::kImpossible) {
       answer.verdict = incomplete_ ? kInconclusive : kImpossible;
+      if (log_ != nullptr && !incomplete_) log_->Conclude(reason_);
     }
   }
   answer.nodes = nodes_;
@@ -522,7 +625,7 @@ SearchAnswer Engine<Level>::Decide(const Question& question, Budget& budget) {
 }  // namespace
 
 std::unique_ptr<Search> MakeSearch(const Instance& instance, const Options& options,
-                                   std::uint64_t seed) {
+                                   std::uint64_t seed, ProofLog* log) {
   const Bytes grain = Grain(instance);
   Bytes sizes = 0;
   Bytes pins = 0;
@@ -533,9 +636,9 @@ std::unique_ptr<Search> MakeSearch(const Instance& instance, const Options& opti
   const Bytes highest = sizes + pins;
   // A level and a size on top of it must fit.
   if (!kForSize && highest / grain < std::numeric_limits<std::int32_t>::max() / 4) {
-    return std::make_unique<Engine<std::int32_t>>(instance, options, seed, grain, highest);
+    return std::make_unique<Engine<std::int32_t>>(instance, options, seed, grain, highest, log);
   }
-  return std::make_unique<Engine<std::int64_t>>(instance, options, seed, grain, highest);
+  return std::make_unique<Engine<std::int64_t>>(instance, options, seed, grain, highest, log);
 }
 
 }  // namespace berth::internal::niche

@@ -53,6 +53,7 @@
 
 #include "model/instance.h"
 #include "place/niche/options.h"
+#include "place/niche/proof_log.h"
 #include "place/strategy.h"
 
 namespace berth::internal::niche {
@@ -60,9 +61,10 @@ namespace berth::internal::niche {
 // Impossible is a proof; where windows leave the search nothing to branch on that is sure to be
 // complete, it is inconclusive instead. Memory: 4 bytes for each piece in each section, twice with
 // the beam; what undoing the deepest path needs; up to 64 MiB of known states and 256 MiB of plans
-// side by side.
+// side by side. With a `log`, which must outlive the search and is for one capacity, the log holds
+// why it is impossible; the search gives up once the log is full.
 [[nodiscard]] std::unique_ptr<Search> MakeSearch(const Instance& instance, const Options& options,
-                                                 std::uint64_t seed);
+                                                 std::uint64_t seed, ProofLog* log = nullptr);
 
 }  // namespace berth::internal::niche
 

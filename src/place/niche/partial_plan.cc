@@ -377,6 +377,7 @@ bool PartialPlan<Level>::RaiseAny(SectionIndex from, SectionIndex to, Level leve
 template <typename Level>
 bool PartialPlan<Level>::TooHigh(LaneIndex lane, SectionIndex from) {
   failed_in_ = std::max(from, first(lane));
+  failed_lane_ = lane;
   conflict_.Clear();
   conflict_.Add(failed_in_);
   return false;
@@ -402,6 +403,7 @@ bool PartialPlan<Level>::UpdateFloors() {
     const Level most = capacity_ - unplaced(s);
     if (floor > most && unplaced(s) > 0 && checks_budgets_) {
       failed_in_ = s;
+      failed_lane_ = kNoLane;
       conflict_.Clear();
       Explain(s, most + 1, conflict_);
       return false;

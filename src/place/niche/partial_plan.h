@@ -99,6 +99,8 @@ class PartialPlan {
   [[nodiscard]] SectionSet& conflict() { return conflict_; }
   // Which section the last failed move failed in.
   [[nodiscard]] SectionIndex failed_in() const { return failed_in_; }
+  // The lane that had no room below the capacity there; kNoLane if its bytes were too many.
+  [[nodiscard]] LaneIndex failed_lane() const { return failed_lane_; }
 
   // Adds sections to `set` from whose ground it follows that ...
   // ... every unplaced lane of `section` lies at `level` or above (as is the case),
@@ -257,6 +259,7 @@ class PartialPlan {
   SectionIndex touched_first_;  // Floors to update.
   SectionIndex touched_last_;
   SectionIndex failed_in_;
+  LaneIndex failed_lane_ = kNoLane;
   SectionSet conflict_;
   // The sections with at least some ground, as last asked for.
   SectionSet high_;

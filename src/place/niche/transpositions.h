@@ -18,6 +18,7 @@
 #include "base/bits.h"
 #include "base/numbers.h"
 #include "place/niche/partial_plan.h"
+#include "place/niche/proof_log.h"
 
 namespace berth::internal::niche {
 
@@ -42,7 +43,10 @@ class Transpositions {
 
   void Clear() {
     std::fill(hashes_.begin(), hashes_.end(), 0);
-    for (Entry& entry : entries_) entry.first = kUnused;
+    for (Entry& entry : entries_) {
+      entry.first = kUnused;
+      entry.known.lemma.reset();
+    }
   }
 
   // Must be asked before the state changes, and given to Store() after it is restored.
@@ -54,8 +58,13 @@ class Transpositions {
     return hash;
   }
 
-  // The conflict of an equal state, or nullptr.
-  [[nodiscard]] const SectionSet* Find(const State& state, std::uint64_t hash) const {
+  struct Known {
+    SectionSet conflict;
+    LemmaPointer lemma;  // Null where nothing is logged.
+  };
+
+  // What is known of an equal state, or nullptr.
+  [[nodiscard]] const Known* Find(const State& state, std::uint64_t hash) const {
     const std::size_t slot = hash % hashes_.size();
     if (hashes_[slot] != hash) return nullptr;
     const Entry& entry = entries_[slot];
@@ -67,10 +76,11 @@ class Transpositions {
     bool equal = true;
     std::size_t k = 0;
     ForWords(state, [&](Word word) { equal &= entry.placed[k++] == word; });
-    return equal ? &entry.conflict : nullptr;
+    return equal ? &entry.known : nullptr;
   }
 
-  void Store(const State& state, std::uint64_t hash, const SectionSet& conflict) {
+  void Store(const State& state, std::uint64_t hash, const SectionSet& conflict,
+             LemmaPointer lemma) {
     if (++stored_ > entries_.size() && entries_.size() < most_entries_) Grow();
     const std::size_t slot = hash % hashes_.size();
     hashes_[slot] = hash;
@@ -81,7 +91,8 @@ class Transpositions {
     entry.floors.assign(floors.begin(), floors.end());
     entry.placed.clear();
     ForWords(state, [&](Word word) { entry.placed.push_back(word); });
-    entry.conflict = conflict;
+    entry.known.conflict = conflict;
+    entry.known.lemma = std::move(lemma);
   }
 
  private:
@@ -91,7 +102,7 @@ class Transpositions {
     SectionIndex last;
     std::vector<Level> floors;
     std::vector<Word> placed;
-    SectionSet conflict;
+    Known known;
   };
 
   static constexpr std::size_t kFirstEntries = 4096;

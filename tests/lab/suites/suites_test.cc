@@ -525,11 +525,24 @@ TEST_F(SuitesTest, OllaOnRealGraphs) {
   EXPECT_EQ(found, 1);
 }
 
+TEST_F(SuitesTest, ProofsAreCheckedAndMeasured) {
+  const ProcessResult result = Run({"proofs", "--only", "full,least"});
+  EXPECT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  EXPECT_EQ(Files(), (std::set<std::string>{"proofs-conditions.json", "proofs-full.csv",
+                                            "proofs-least.csv"}));
+  const auto rows = Csv("proofs-full.csv");
+  ASSERT_GE(rows.size(), 3U);
+  const auto column = std::find(rows[0].begin(), rows[0].end(), "proof_bytes") - rows[0].begin();
+  for (std::size_t k = 1; k < rows.size(); ++k) {
+    EXPECT_GT(std::stoll(rows[k][static_cast<std::size_t>(column)]), 0);
+  }
+}
+
 TEST_F(SuitesTest, RefusesWhatItDoesNotKnow) {
   ExpectRefused(
       Lab({"suite", "other"}),
       "there is no suite 'other'; there are telamalloc, minimalloc, olla, cosma, recompute, "
-      "memories, boards");
+      "memories, boards, proofs");
   ExpectRefused(Lab({"suite", "minimalloc", "--only", "table1"}),
                 "--only: the suite minimalloc has no 'table1'; it has figure8, figure9");
   ExpectRefused(Lab({"suite", "telamalloc", "--data", Path("nowhere")}),

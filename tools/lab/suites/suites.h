@@ -44,6 +44,7 @@ struct Suite {
 [[nodiscard]] const Suite& RecomputeSuite();
 [[nodiscard]] const Suite& MemoriesSuite();
 [[nodiscard]] const Suite& BoardsSuite();
+[[nodiscard]] const Suite& ProofsSuite();
 // All suites.
 [[nodiscard]] std::span<const Suite* const> Suites();
 

@@ -1,0 +1,51 @@
+// berth/prove.h -- why no plan is lower, or none fits, for a checker that does not trust Berth.
+//
+//   const auto answer = berth::Place(problem, {}, budget);
+//   berth::ProofOptions options;
+//   const auto proof = berth::ProvePlacement(problem, *answer, options, budget);
+//   if (proof && proof->text) WriteFile("proof.txt", *proof->text);
+//
+// docs/algorithms/proofs.md describes the text and its rules; `berth-check-proof` checks it.
+#ifndef BERTH_PROVE_H_
+#define BERTH_PROVE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "berth/answer.h"
+#include "berth/budget.h"
+#include "berth/place.h"
+#include "berth/problem.h"
+#include "berth/result.h"
+
+namespace [[gnu::visibility("default")]] berth {
+
+struct ProofOptions {
+  // Which search logs its steps: kNiche, kGuided, or for anything else both in turn, until one is done.
+  Algorithm algorithm = Algorithm::kAuto;
+  std::uint64_t seed = 1;  // As PlaceOptions::seed.
+  // What the search may remember for the proof, in bytes. It gives up beyond that.
+  std::size_t most_bytes = std::size_t{1} << 30;
+};
+
+struct PlacementProof {
+  // Whole lines; missing where the budget or the memory ended first, or no search that can log its
+  // steps decides the question. What was proved before stays true.
+  std::optional<std::string> text;
+  std::int64_t nodes = 0;  // Of the search that logged it: 0 where a bound is enough.
+  double seconds = 0;      // Wall clock.
+};
+
+// Logs why the outcome of `answer`, which Place() gave for `problem`, is true: for kInfeasible why no
+// plan fits the capacity, for kOptimal the plan and why none is lower. Searches once more, with the
+// rules that can be logged, unless a bound is enough.
+// Errors: kInvalidProblem; kInvalidOptions for any other outcome, which has nothing to prove.
+[[nodiscard]] Result<PlacementProof> ProvePlacement(const Problem& problem,
+                                                    const PlanAnswer& answer,
+                                                    const ProofOptions& options, Budget& budget);
+
+}  // namespace berth
+
+#endif  // BERTH_PROVE_H_

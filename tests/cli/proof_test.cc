@@ -1,0 +1,101 @@
+// berth place --proof and berth-check-proof, as people run them.
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/berth_process.h"
+
+namespace berth::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+class ProofCommandTest : public CommandTest {
+ protected:
+  static ProcessResult Check(const std::vector<std::string>& arguments) {
+    return RunOrFail(BERTH_CHECK_PROOF_EXECUTABLE, arguments);
+  }
+  // No plan reaches the load, which is the capacity.
+  [[nodiscard]] std::string FullTable() const {
+    const std::string path = Path("full.csv");
+    EXPECT_EQ(Berth({"generate", "full", "--steps", "12", "--capacity", "1000", "--buffers", "21",
+                     "--seed", "6", "-o", path})
+                  .exit_code,
+              0);
+    return path;
+  }
+};
+
+TEST_F(ProofCommandTest, InfeasibleBySearch) {
+  const std::string table = FullTable();
+  const std::string proof = Path("proof.txt");
+  const ProcessResult placed = Berth({"place", table, "--capacity", "1000", "--proof", proof});
+  EXPECT_EQ(placed.exit_code, 1);
+  EXPECT_NE(placed.standard_output.find("berth-check-proof"), std::string::npos)
+      << placed.standard_output;
+  const ProcessResult checked = Check({proof, table});
+  EXPECT_EQ(checked.exit_code, 0) << checked.standard_output;
+  EXPECT_EQ(checked.standard_output.rfind(
+                "The proof holds: no plan of the table takes at most 1000 bytes.\n", 0),
+            0u)
+      << checked.standard_output;
+  // A larger claim is refused, with the line.
+  std::string text = Read(proof);
+  const std::string claim = "claim infeasible 1000";
+  text.replace(text.find(claim), claim.size(), "claim infeasible 9999");
+  const ProcessResult refused = Check({Write("false.txt", text), table});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_NE(refused.standard_output.find("false.txt:"), std::string::npos)
+      << refused.standard_output;
+}
+
+TEST_F(ProofCommandTest, OptimalAndOfWhichTable) {
+  const std::string table = SmallTable();
+  const std::string proof = Path("proof.txt");
+  const ProcessResult placed = Berth({"place", table, "--proof", proof, "--json"});
+  EXPECT_EQ(placed.exit_code, 0);
+  const Json json = Json::parse(placed.standard_output);
+  EXPECT_EQ(json.at("proof").at("bytes"), Read(proof).size());
+  EXPECT_EQ(json.at("proof").at("nodes"), 0);
+  EXPECT_EQ(Check({proof, table}).exit_code, 0);
+  EXPECT_EQ(Check({proof}).exit_code, 0);
+  const std::string other = Write("other.csv", "id,start,end,size\na,0,2,4\n");
+  EXPECT_EQ(Check({proof, other}).exit_code, 1);
+  // The same table with inclusive ends, quotes and CR LF.
+  const std::string same = Write(
+      "same.csv", "Size,END,\"start\",id\r\n4,2,0,\"a \"\"1\"\"\"\r\n4, 4 ,3,b\r\n4,3,2,c\r\n");
+  EXPECT_EQ(Check({proof, same}).exit_code, 0) << Check({proof, same}).standard_output;
+  EXPECT_EQ(Check({"--endpoints", "half-open", proof, same}).exit_code, 1);
+}
+
+TEST_F(ProofCommandTest, WithoutAVerdictThereIsNone) {
+  const std::string table = SmallTable();
+  const ProcessResult placed =
+      Berth({"place", table, "--capacity", "9", "--proof", Path("proof.txt")});
+  EXPECT_EQ(placed.exit_code, 0);
+  EXPECT_EQ(Exists(Path("proof.txt")),
+            placed.standard_output.find("not written") == std::string::npos);
+  const ProcessResult greedy = Berth({"place", FullTable(), "--algorithm", "first-fit-size",
+                                      "--proof", Path("none.txt"), "--json"});
+  EXPECT_TRUE(Json::parse(greedy.standard_output).at("proof").is_null());
+  EXPECT_FALSE(Exists(Path("none.txt")));
+  ExpectRefused(Berth({"place", table, "--memory", "a=9@1GB/s", "--proof", Path("none.txt")}),
+                "--proof does not apply to several memories");
+}
+
+TEST_F(ProofCommandTest, BadUsage) {
+  EXPECT_EQ(Check({}).exit_code, 2);
+  EXPECT_EQ(Check({Path("missing.txt")}).exit_code, 2);
+  EXPECT_EQ(Check({"--other", "x"}).exit_code, 2);
+  EXPECT_EQ(Check({"--help"}).exit_code, 0);
+  const std::string proof = Path("proof.txt");
+  ASSERT_EQ(Berth({"place", SmallTable(), "--proof", proof}).exit_code, 0);
+  for (const std::string text :
+       {"", "id,lower\n", "id,lower,upper,size\na,0,x,1\n", "id,lower,upper,size\na,0,1\n",
+        "id,lower,upper,size\n\"a,0,1,1\n", "id,lower,upper,size,colour\n"}) {
+    const ProcessResult result = Check({proof, Write("bad.csv", text)});
+    EXPECT_EQ(result.exit_code, 2) << text;
+    EXPECT_NE(result.standard_error.find("bad.csv:"), std::string::npos) << result.standard_error;
+  }
+}
+
+}  // namespace
+}  // namespace berth::cli

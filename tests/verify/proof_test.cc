@@ -1,0 +1,410 @@
+// Proofs of placements: what the search logs, the checker accepts; what is false, it refuses.
+//
+// Whatever the checker accepts must be true. So random problems are decided by the oracle, their
+// proofs are changed at random, problem and claim included, and each change that is still accepted
+// has to be true by the oracle again.
+
+#include "tools/verify/proof.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/random.h"
+#include "berth/place.h"
+#include "berth/prove.h"
+#include "testing/oracle.h"
+#include "testing/random_problem.h"
+#include "testing/seeds.h"
+#include "tools/generate/generate.h"
+#include "tools/verify/proof_text.h"
+
+namespace berth::verify {
+namespace {
+
+using internal::Family;
+using internal::OracleFits;
+using internal::OracleHeight;
+using internal::ProblemKnobs;
+using internal::Random;
+using internal::RandomProblem;
+using internal::Seeds;
+
+using Lines = std::vector<std::string>;
+
+Lines Split(std::string_view text) {
+  Lines lines;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
+std::string Join(const Lines& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+bool StartsWith(const std::string& line, std::string_view word) {
+  return line.substr(0, word.size()) == word;
+}
+
+// The proof of what Place() says; none where there is no verdict, or no proof.
+std::optional<std::string> ProofOf(const Problem& problem, Algorithm algorithm = Algorithm::kAuto,
+                                   std::int64_t nodes = 100'000) {
+  Budget budget;
+  budget.SetNodeLimit(nodes);
+  const auto answer = Place(problem, {}, budget);
+  if (!answer ||
+      (answer->outcome != Outcome::kInfeasible && answer->outcome != Outcome::kOptimal)) {
+    return std::nullopt;
+  }
+  Budget more;
+  more.SetNodeLimit(nodes);
+  ProofOptions options;
+  options.algorithm = algorithm;
+  const auto proof = ProvePlacement(problem, *answer, options, more);
+  EXPECT_TRUE(proof.has_value());
+  return proof ? proof->text : std::nullopt;
+}
+
+// With both searches there is a proof of each verdict on small problems, whatever their features.
+TEST(ProofTest, EveryVerdictHasOne) {
+  int with_windows = 0;
+  for (std::uint64_t seed = 1; seed <= Seeds(1500); ++seed) {
+    ProblemKnobs knobs = internal::AllKnobs();
+    if (seed % 2 == 0) {
+      knobs = ProblemKnobs{};
+      knobs.min_buffers = 4;
+      knobs.gap_chance = 0.5;
+    }
+    const Problem problem = RandomProblem(9'000 + seed, knobs);
+    Budget budget;
+    const auto answer = Place(problem, {}, budget);
+    ASSERT_TRUE(answer.has_value());
+    if (answer->outcome != Outcome::kInfeasible && answer->outcome != Outcome::kOptimal) continue;
+    Budget more;
+    more.SetNodeLimit(100'000);
+    const auto proof = ProvePlacement(problem, *answer, {}, more);
+    ASSERT_TRUE(proof.has_value() && proof->text) << "seed " << 9'000 + seed;
+    const ProofReport report = CheckProof(*proof->text, &problem);
+    ASSERT_TRUE(report.ok()) << "seed " << 9'000 + seed << ", line " << report.line << ": "
+                             << report.fault;
+    with_windows += proof->text->find("window ") != std::string::npos;
+  }
+  EXPECT_GT(with_windows, 100);
+}
+
+// Below the least height, which the oracle knows.
+Problem JustInfeasible(Problem problem) {
+  problem.capacity.reset();
+  const auto height = OracleHeight(problem);
+  if (height && *height > 0) problem.capacity = *height - 1;
+  return problem;
+}
+
+bool HasClauses(const std::string& proof) { return proof.find("never ") != std::string::npos; }
+
+bool HasBranches(const std::string& proof) { return proof.find(" branch ") != std::string::npos; }
+
+ProblemKnobs TightKnobs() {
+  ProblemKnobs knobs;
+  knobs.min_buffers = 5;
+  knobs.max_buffers = 6;
+  knobs.horizon = 6;
+  knobs.max_size = 6;
+  return knobs;
+}
+
+TEST(ProofTest, WhatTheSearchLogsIsAccepted) {
+  int proofs = 0;
+  int branches = 0;
+  for (std::uint64_t seed = 1; seed <= Seeds(4000); ++seed) {
+    ProblemKnobs knobs = seed % 2 == 0 ? internal::AllKnobs() : TightKnobs();
+    if (seed % 4 == 1) {
+      knobs.gap_chance = 0.4;
+      knobs.window_chance = seed % 8 == 1 ? 0 : 0.5;
+    }
+    const Problem problem = JustInfeasible(RandomProblem(seed, knobs));
+    for (const bool minimize : {false, true}) {
+      Problem asked = problem;
+      if (minimize) asked.capacity.reset();
+      const auto proof = ProofOf(asked, seed % 3 == 0 ? Algorithm::kGuided : Algorithm::kNiche);
+      if (!proof) continue;
+      ++proofs;
+      branches += HasBranches(*proof);
+      const ProofReport report = CheckProof(*proof, &asked);
+      ASSERT_TRUE(report.ok()) << "seed " << seed << ", line " << report.line << ": "
+                               << report.fault << "\n"
+                               << *proof;
+      const auto fits = OracleFits(problem, report.refuted);
+      ASSERT_FALSE(fits.has_value()) << "seed " << seed << ": false at " << report.refuted;
+    }
+  }
+  EXPECT_GT(proofs, static_cast<int>(Seeds(4000)));
+  EXPECT_GT(branches, static_cast<int>(Seeds(4000)) / 40);
+}
+
+// Larger ones, so that lemmas, skipped levels and remembered states occur.
+TEST(ProofTest, FullTables) {
+  int branches = 0;
+  int clauses = 0;
+  std::int64_t lemmas = 0;
+  for (std::uint64_t seed = 1; seed <= Seeds(60); ++seed) {
+    internal::GenerateParameters parameters;
+    parameters.seed = seed;
+    parameters.buffers = 12 + static_cast<std::int64_t>(seed % 12);
+    parameters.steps = 12;
+    parameters.capacity = 60;
+    const auto generated = internal::Generate(Family::kFull, parameters);
+    ASSERT_TRUE(generated.has_value()) << generated.error().message;
+    Problem problem = generated->problem;
+    problem.capacity = 60;
+    for (const Algorithm algorithm : {Algorithm::kNiche, Algorithm::kGuided}) {
+      const auto proof = ProofOf(problem, algorithm);
+      if (!proof) continue;
+      branches += HasBranches(*proof);
+      clauses += HasClauses(*proof);
+      const ProofReport report = CheckProof(*proof, &problem);
+      ASSERT_TRUE(report.ok()) << "seed " << seed << ", line " << report.line << ": "
+                               << report.fault;
+      if (algorithm == Algorithm::kNiche) lemmas += report.lemmas;
+    }
+  }
+  EXPECT_GT(branches, 5);
+  EXPECT_GT(clauses, 5);
+  EXPECT_GT(lemmas, 20);
+}
+
+// What a random change of the text may do to it.
+std::string Changed(const std::string& text, Random& random) {
+  Lines lines = Split(text);
+  const auto any = [&](std::size_t size) {
+    return static_cast<std::size_t>(random.Uniform(0, static_cast<std::int64_t>(size) - 1));
+  };
+  std::string& line = lines[any(lines.size())];
+  switch (random.Uniform(0, 4)) {
+    case 0:
+      lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(any(lines.size())));
+      break;
+    case 1:
+      line = lines[any(lines.size())];
+      break;
+    case 2:
+      std::swap(line, lines[any(lines.size())]);
+      break;
+    default: {  // A number, a little or at all.
+      std::vector<std::size_t> digits;
+      for (std::size_t k = 0; k < line.size(); ++k) {
+        if (line[k] >= '0' && line[k] <= '9') digits.push_back(k);
+      }
+      if (digits.empty()) break;
+      char& digit = line[digits[any(digits.size())]];
+      digit = static_cast<char>('0' + random.Uniform(0, 9));
+    }
+  }
+  return Join(lines);
+}
+
+TEST(ProofTest, WhateverIsAcceptedIsTrue) {
+  int refused = 0;
+  int accepted = 0;
+  for (std::uint64_t seed = 1; seed <= Seeds(1500); ++seed) {
+    ProblemKnobs knobs = seed % 3 == 0 ? internal::AllKnobs() : TightKnobs();
+    const auto proof = ProofOf(JustInfeasible(RandomProblem(seed, knobs)),
+                               seed % 2 == 0 ? Algorithm::kGuided : Algorithm::kNiche);
+    if (!proof) continue;
+    Random random(seed);
+    for (int k = 0; k < 40; ++k) {
+      std::string changed = Changed(*proof, random);
+      if (k % 4 == 3) changed = Changed(changed, random);
+      if (changed == *proof) continue;
+      const ProofReport report = CheckProof(changed);
+      if (!report.ok()) {
+        ++refused;
+        ASSERT_GT(report.line, 0u);
+        continue;
+      }
+      ++accepted;
+      ProofLines lines(changed);
+      const ProofHead head = ReadHead(lines);
+      const auto fits = OracleFits(head.problem, report.refuted);
+      ASSERT_FALSE(fits.has_value()) << "seed " << seed << ", change " << k << "\n" << changed;
+    }
+  }
+  EXPECT_GT(refused, 10 * static_cast<int>(Seeds(1500)));
+  EXPECT_GT(accepted, 0);  // Such as a smaller claim.
+}
+
+// The claim is false, the steps are those of a true one.
+TEST(ProofTest, AFalseClaimIsRefused) {
+  int tried = 0;
+  for (std::uint64_t seed = 1; seed <= Seeds(1500); ++seed) {
+    const Problem problem = JustInfeasible(RandomProblem(seed, TightKnobs()));
+    const auto proof = ProofOf(problem, seed % 2 == 0 ? Algorithm::kGuided : Algorithm::kNiche);
+    if (!proof) continue;
+    Lines lines = Split(*proof);
+    ASSERT_TRUE(StartsWith(lines[1], "claim infeasible"));
+    lines[1] = "claim infeasible " + std::to_string(*problem.capacity + 1);
+    ++tried;
+    EXPECT_FALSE(CheckProof(Join(lines)).ok()) << "seed " << seed;
+  }
+  EXPECT_GT(tried, static_cast<int>(Seeds(1500)) / 2);
+}
+
+// Every child of every branch is needed: without any one of them the proof is refused, at the line
+// where the branch is closed or before. So are a floor that is given up beyond where something can
+// lie, a lemma with less ground or fewer buffers, and a reason that does not hold.
+TEST(ProofTest, PlantedFalseStepsAreRefused) {
+  int dropped = 0;
+  int raised = 0;
+  int lowered = 0;
+  int pointed = 0;
+  for (std::uint64_t seed = 1; seed <= Seeds(40); ++seed) {
+    internal::GenerateParameters parameters;
+    parameters.seed = seed;
+    parameters.buffers = 10 + static_cast<std::int64_t>(seed % 10);
+    parameters.steps = 10;
+    parameters.capacity = 40;
+    Problem problem = internal::Generate(Family::kFull, parameters)->problem;
+    problem.capacity = 40;
+    const auto proof = ProofOf(problem, Algorithm::kNiche, 20'000);
+    if (!proof || !HasBranches(*proof)) continue;
+    const Lines lines = Split(*proof);
+    for (std::size_t k = 0; k < lines.size(); ++k) {
+      const std::string& line = lines[k];
+      const bool is_leaf = line.find(" branch ") == std::string::npos;
+      Lines changed = lines;
+      if (StartsWith(line, "on ") && is_leaf && dropped < 3000) {
+        changed.erase(changed.begin() + static_cast<std::ptrdiff_t>(k));
+        ++dropped;
+        EXPECT_FALSE(CheckProof(Join(changed)).ok()) << "seed " << seed << " without " << line;
+      }
+      if (const std::size_t at = line.find(" lemma "); at != std::string::npos && pointed < 3000) {
+        changed = lines;
+        changed[k] = line.substr(0, at) + " lemma 99999999";
+        ++pointed;
+        EXPECT_FALSE(CheckProof(Join(changed)).ok()) << "seed " << seed << " at " << line;
+      }
+      if (StartsWith(line, "gap load") && raised < 3000) {
+        changed = lines;
+        changed[k] = "gap high 0";
+        changed[k] += " 1";
+        ++raised;
+        EXPECT_FALSE(CheckProof(Join(changed)).ok()) << "seed " << seed << " at " << line;
+      }
+      if (StartsWith(line, "known ") && lowered < 3000) {
+        changed = lines;
+        const std::size_t buffers = line.find(" buffers ");
+        changed[k] = line.substr(0, buffers) + " buffers";
+        ++lowered;
+        EXPECT_FALSE(CheckProof(Join(changed)).ok()) << "seed " << seed << " at " << line;
+      }
+    }
+  }
+  EXPECT_GT(dropped, 100);
+  EXPECT_GT(raised, 20);
+  EXPECT_GT(lowered + pointed, 20);
+}
+
+// Clauses that do not follow: the end without the steps before it, a clause without what it follows
+// from, and one that says more.
+TEST(ProofTest, PlantedFalseClausesAreRefused) {
+  int ends = 0;
+  int tried = 0;
+  int refused = 0;
+  for (std::uint64_t seed = 1; seed <= Seeds(40); ++seed) {
+    internal::GenerateParameters parameters;
+    parameters.seed = seed;
+    parameters.buffers = 10 + static_cast<std::int64_t>(seed % 10);
+    parameters.steps = 10;
+    parameters.capacity = 40;
+    Problem problem = internal::Generate(Family::kFull, parameters)->problem;
+    problem.capacity = 40;
+    const auto proof = ProofOf(problem, Algorithm::kGuided, 20'000);
+    if (!proof || !HasClauses(*proof)) continue;
+    const Lines lines = Split(*proof);
+    const auto first = static_cast<std::size_t>(std::find(lines.begin(), lines.end(), "clauses") -
+                                                lines.begin() + 1);
+    ASSERT_LT(first, lines.size());
+    Lines changed(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(first));
+    changed.emplace_back("never");
+    changed.emplace_back("end");
+    ++ends;
+    const ProofReport report = CheckProof(Join(changed));
+    EXPECT_EQ(report.fault, "the clause does not follow") << "seed " << seed;
+    EXPECT_EQ(report.line, first + 1);
+    for (std::size_t k = first; k < lines.size() && k < first + 200; ++k) {
+      const std::size_t by = lines[k].find(" by ");
+      if (by == std::string::npos) continue;
+      changed = lines;
+      changed[k] = lines[k].substr(0, by);
+      ++tried;
+      refused += CheckProof(Join(changed)).ok() ? 0 : 1;
+    }
+  }
+  EXPECT_GT(ends, 5);
+  EXPECT_GT(tried, 50);
+  EXPECT_GT(10 * refused, 9 * tried) << "Some follow without what they were learned from.";
+}
+
+// Any bytes: an answer, and a line of it.
+TEST(ProofTest, BadInput) {
+  Random random(1);
+  const std::string proof = *ProofOf(JustInfeasible(RandomProblem(3, TightKnobs())));
+  for (int k = 0; k < 20'000; ++k) {
+    std::string text = proof;
+    const auto at = [&] {
+      return static_cast<std::size_t>(
+          random.Uniform(0, static_cast<std::int64_t>(text.size()) - 1));
+    };
+    for (std::int64_t changes = random.Uniform(1, 4); changes > 0; --changes) {
+      if (random.Uniform(0, 1) == 0) {
+        text[at()] = static_cast<char>(random.Uniform(0, 255));
+      } else {
+        text.insert(at(), std::to_string(random.Uniform(-5, 1'000'000'000'000)));
+      }
+    }
+    if (random.Uniform(0, 9) == 0) text.resize(at());
+    if (text.empty()) continue;
+    const ProofReport report = CheckProof(text);
+    EXPECT_TRUE(report.ok() || report.line > 0);
+  }
+  EXPECT_FALSE(CheckProof("").ok());
+  EXPECT_FALSE(CheckProof("\n").ok());
+  EXPECT_EQ(CheckProof("berth-proof 2\n").line, 1u);
+}
+
+// The proof is about the table, whatever its ids and hints.
+TEST(ProofTest, AnotherTableIsRefused) {
+  Problem problem = JustInfeasible(RandomProblem(3, TightKnobs()));
+  const std::string proof = *ProofOf(problem);
+  problem.buffers[0].id = "another";
+  problem.buffers[1].hint = 0;
+  EXPECT_TRUE(CheckProof(proof, &problem).ok());
+  Problem other = problem;
+  ++other.buffers[2].size;
+  EXPECT_EQ(CheckProof(proof, &other).fault, "buffer 2 is not that of the table");
+  other = problem;
+  other.buffers.pop_back();
+  EXPECT_FALSE(CheckProof(proof, &other).ok());
+}
+
+TEST(ProofTest, OnlyVerdictsHaveProofs) {
+  const Problem problem = RandomProblem(3, TightKnobs());
+  Budget budget;
+  PlanAnswer answer = *Place(problem, {}, budget);
+  answer.outcome = Outcome::kFeasible;
+  EXPECT_FALSE(ProvePlacement(problem, answer, {}, budget).has_value());
+}
+
+}  // namespace
+}  // namespace berth::verify

@@ -1,0 +1,25 @@
+// tools/berth/proof.h -- the file that says why a verdict is true.
+#ifndef BERTH_TOOLS_BERTH_PROOF_H_
+#define BERTH_TOOLS_BERTH_PROOF_H_
+
+#include "tools/berth/summary.h"
+#include "tools/berth/watched_search.h"
+
+namespace berth::cli {
+
+// The fraction of a time limit that is kept for the proof.
+inline constexpr double kShareOfProof = 0.5;
+
+// Writes the proof that was asked for, if the outcome is one that has a proof and it is found within
+// what `search` has left of its time; without a limit, within twice the time of the search, or ten
+// seconds. Leaves in `planned` what became of it.
+[[nodiscard]] Result<void> WriteProof(Planned& planned, const SearchArguments& arguments,
+                                      WatchedSearch& search);
+
+// For the summaries.
+[[nodiscard]] std::string ProofText(const Planned& planned);
+[[nodiscard]] Json ProofJson(const Planned& planned);
+
+}  // namespace berth::cli
+
+#endif  // BERTH_TOOLS_BERTH_PROOF_H_

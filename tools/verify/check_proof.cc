@@ -1,0 +1,123 @@
+// berth-check-proof -- does a proof hold? Trusts neither the search nor its text.
+//
+// Exit codes: 0 it holds, 1 it is refused, 2 bad usage or a file that cannot be read.
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tools/verify/csv_table.h"
+#include "tools/verify/proof.h"
+
+namespace berth::verify {
+namespace {
+
+constexpr std::string_view kUsage =
+    "Usage: berth-check-proof [--endpoints HOW] PROOF [TABLE]\n"
+    "\n"
+    "Checks a proof that `berth place --proof` wrote: that no plan fits, or that the plan in the\n"
+    "proof is the lowest. With TABLE, a CSV file, also that the proof is about its buffers.\n"
+    "HOW the table means its lifetimes: half-open, inclusive or exclusive; by default as the\n"
+    "column's name says (\"end\" is inclusive, \"upper\" is not). - is standard input.\n"
+    "\n"
+    "Exit codes: 0 the proof holds, 1 it is refused, 2 bad usage or an unreadable file.\n";
+
+std::optional<std::string> ReadFile(const std::string& path) {
+  if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
+  std::ifstream file(path, std::ios::binary);
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  if (!file.is_open() || file.bad()) return std::nullopt;
+  return text;
+}
+
+std::optional<Ends> EndsOf(std::string_view name) {
+  if (name == "half-open") return Ends::kHalfOpen;
+  if (name == "inclusive") return Ends::kInclusive;
+  if (name == "exclusive") return Ends::kExclusive;
+  return std::nullopt;
+}
+
+int Complain(const std::string& sentence) {
+  std::fprintf(stderr, "berth-check-proof: %s\n", sentence.c_str());
+  return 2;
+}
+
+std::string Sentence(const ProofReport& report, bool with_table) {
+  const std::string of = with_table ? " of the table" : "";
+  std::string text = "The proof holds: ";
+  if (report.is_optimal) {
+    text += "the plan in it takes " + std::to_string(report.refuted + 1) + " bytes, and no plan" +
+            of + " takes less.";
+  } else {
+    text += "no plan" + of + " takes at most " + std::to_string(report.refuted) + " bytes.";
+  }
+  return text + "\n  " + std::to_string(report.buffers) + " buffers, " +
+         std::to_string(report.steps) + " steps, " + std::to_string(report.lemmas) + " lemmas.\n";
+}
+
+int Check(const std::string& path, const std::optional<std::string>& table_path, Ends ends) {
+  const auto proof = ReadFile(path);
+  if (!proof) return Complain(path + ": cannot be read: " + std::strerror(errno));
+  std::optional<Problem> table;
+  if (table_path) {
+    const auto text = ReadFile(*table_path);
+    if (!text) return Complain(*table_path + ": cannot be read: " + std::strerror(errno));
+    auto read = ReadCsvTable(*text, ends);
+    if (!read) return Complain(*table_path + ":" + read.error().message);
+    table = std::move(*read);
+  }
+  const ProofReport report = CheckProof(*proof, table ? &*table : nullptr);
+  if (!report.ok()) {
+    std::printf("The proof is refused.\n%s:%zu: %s\n", path.c_str(), report.line,
+                report.fault.c_str());
+    return 1;
+  }
+  std::fputs(Sentence(report, table.has_value()).c_str(), stdout);
+  return 0;
+}
+
+int Run(const std::vector<std::string>& words) {
+  std::vector<std::string> paths;
+  Ends ends = Ends::kByColumnName;
+  for (std::size_t k = 0; k < words.size(); ++k) {
+    const std::string& word = words[k];
+    if (word == "--help" || word == "-h") {
+      std::fputs(kUsage.data(), stdout);
+      return 0;
+    }
+    if (word == "--endpoints") {
+      const auto known = k + 1 < words.size() ? EndsOf(words[++k]) : std::nullopt;
+      if (!known) return Complain("--endpoints: half-open, inclusive or exclusive");
+      ends = *known;
+    } else if (word.size() > 1 && word.front() == '-') {
+      return Complain("'" + word + "' is not known; see --help");
+    } else {
+      paths.push_back(word);
+    }
+  }
+  if (paths.empty() || paths.size() > 2) return Complain("PROOF and perhaps TABLE; see --help");
+  if (paths.size() == 2 && paths[0] == "-" && paths[1] == "-") {
+    return Complain("only one of the two can be standard input");
+  }
+  return Check(paths[0], paths.size() == 2 ? std::optional(paths[1]) : std::nullopt, ends);
+}
+
+}  // namespace
+}  // namespace berth::verify
+
+int main(int argc, char** argv) {
+  try {
+    return berth::verify::Run(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
+  } catch (const std::exception& error) {  // No memory.
+    return berth::verify::Complain(error.what());
+  }
+}

@@ -1,0 +1,41 @@
+// tools/verify/proof.h -- checks the proof that no plan of a table fits, or that one is the lowest.
+//
+// Shares no code with the search that wrote it: it reads the text, knows the buffers as the text and
+// the table state them, and repeats each step by the rules of docs/algorithms/proofs.md. Whatever
+// the text says, what it accepts is true.
+#ifndef BERTH_TOOLS_VERIFY_PROOF_H_
+#define BERTH_TOOLS_VERIFY_PROOF_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "berth/problem.h"
+
+namespace berth::verify {
+
+struct ProofReport {
+  // What is wrong, in one sentence, and the line (from 1) where it shows; empty if nothing is.
+  std::string fault;
+  std::size_t line = 0;
+
+  // What is proved if there is no fault: that no plan has at most `refuted` bytes and, if
+  // `is_optimal`, that the plan in the proof is one of refuted + 1 bytes.
+  bool is_optimal = false;
+  Bytes refuted = 0;
+  std::size_t buffers = 0;
+  std::int64_t steps = 0;   // Lines that were checked: branches, children, lemmas.
+  std::int64_t lemmas = 0;  // Of these, lemmas with a number.
+  [[nodiscard]] bool ok() const { return fault.empty(); }
+};
+
+// Checks `proof`, whole. With `table`, the proof must be about exactly its buffers, in their order;
+// ids and hints say nothing about plans and are not compared.
+// Cost: for each step, the buffers live in the sections that it changes; memory for all lemmas.
+[[nodiscard]] ProofReport CheckProof(std::string_view proof, const Problem* table = nullptr);
+
+}  // namespace berth::verify
+
+#endif  // BERTH_TOOLS_VERIFY_PROOF_H_
