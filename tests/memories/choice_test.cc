@@ -285,12 +285,20 @@ TEST(ChoiceSearch, IsAsGoodWhetherWaryOrNot) {
     Selection selection;
     selection.sections = 40;
     selection.capacity = {std::vector<Bytes>(selection.sections, 400)};
-    for (int i = 0; i < 75; ++i) {
+    for (std::size_t i = 0; i < 75; ++i) {
       const auto first = static_cast<std::size_t>(random.Uniform(0, 35));
       const auto last =
           std::min<std::size_t>(40, first + static_cast<std::size_t>(random.Uniform(1, 12)));
       const Bytes bytes = random.Uniform(1, 5) * random.Uniform(5, 30);
       selection.items.push_back({{{first, last, bytes}}, {{0, bytes * random.Uniform(2, 8)}}});
+      if (i % 5 != 4 || seed % 2 == 0) continue;
+      // What the last two are worth only together.
+      const Item& before = selection.items[selection.items.size() - 2];
+      const Stay hull = {std::min(before.first(), first), std::max(before.last(), last), 0};
+      const std::size_t both = selection.items.size();
+      selection.dominates.emplace_back(both - 2, both);
+      selection.dominates.emplace_back(both - 1, both);
+      selection.items.push_back({{hull}, {{0, random.Uniform(100, 2000)}}});
     }
     Budget budget;
     ChoiceSearch bold(selection, true, false);
