@@ -59,8 +59,7 @@ struct RepackOptions {
 //
 // Without any limit in `budget` the search ends after a fixed amount of work: for some hundred
 // buffers, milliseconds. The answer depends on the arguments alone unless the budget ends by time or
-// cancellation. Errors: kInvalidProblem, kInvalidOptions; kUnsupported for a buffer with more than 60
-// places to choose from.
+// cancellation. Errors: kInvalidProblem, kInvalidOptions; kUnsupported for more than 60 memories.
 [[nodiscard]] Result<PlanAnswer> Repack(const MemoryProblem& problem, const RepackOptions& options,
                                         Budget& budget);
 

@@ -280,11 +280,11 @@ void Assigner::AddItem(std::size_t u, const std::vector<std::size_t>& better, Wi
   }
   decided_[u] = base_[u];
   if (better.empty() || decides) {
-    for (const std::size_t k : better) {
-      const bool less = decided_[u] == kOut ||
-                        unit.modes[k].cost < unit.modes[static_cast<std::size_t>(decided_[u])].cost;
-      if (less) decided_[u] = static_cast<int>(k);
-    }
+    // All of these are better than the base, and fit alone.
+    const auto cheapest = std::min_element(
+        better.begin(), better.end(),
+        [&](std::size_t k, std::size_t l) { return unit.modes[k].cost < unit.modes[l].cost; });
+    if (cheapest != better.end()) decided_[u] = static_cast<int>(*cheapest);
     outside_ += ScoreOf(u, decided_[u]);
     return;
   }
@@ -300,7 +300,7 @@ void Assigner::AddItem(std::size_t u, const std::vector<std::size_t>& better, Wi
   for (std::size_t from = 0; from < better.size(); from += kMostOptions) {
     const std::size_t end = std::min(from + kMostOptions, better.size());
     item.options.clear();
-    Use use{u, {}, better.size() <= kMostOptions};
+    Use use{u, {}, better.size() <= kMostOptions, false};
     for (std::size_t i = from; i < end; ++i) {
       const Mode& mode = unit.modes[better[i]];
       const Wide profit = (base_score - Wide(mode.cost)) >> shift_;
@@ -473,7 +473,7 @@ void Assigner::AddExchanges() {
   if (selection_.items.size() > kMostExchanged) return;
   std::vector<Movable> movable;
   for (std::size_t i = 0; i < uses_.size(); ++i) {
-    if (!IsMovable(uses_[i])) continue;
+    if (!uses_[i].movable) continue;
     const std::size_t u = uses_[i].unit;
     const Buffer& buffer = model_.tables.front().problem.buffers[u];
     Movable each{i, buffer.start, buffer.end, buffer.size, {}};
@@ -490,7 +490,7 @@ void Assigner::AddDominances() {
   if (selection_.items.size() > kMostCompared) return;
   std::vector<bool> simple(selection_.items.size());
   for (std::size_t i = 0; i < simple.size(); ++i) {
-    simple[i] = uses_[i].modes.size() == 1 && IsMovable(uses_[i]);
+    simple[i] = uses_[i].modes.size() == 1 && uses_[i].movable;
   }
   const auto dominates = [&](std::size_t i, std::size_t j) {
     const Option& option = selection_.items[i].options.front();
@@ -542,6 +542,7 @@ const Selection& Assigner::Build(bool dominance, int percent) {
   }
   AddNogoods();
   if (dominance) {
+    for (Use& use : uses_) use.movable = IsMovable(use);
     AddDominances();
     AddExchanges();
   }

@@ -78,7 +78,8 @@ class Assigner {
   struct Use {
     std::size_t unit;
     std::vector<std::size_t> modes;  // By option.
-    bool all = true;  // That are better than the base; else the unit is several items.
+    bool all = true;       // That are better than the base; else the unit is several items.
+    bool movable = false;  // IsMovable(), once Build() has asked.
   };
   // The items of a unit, in order: from the first on, those before the second.
   [[nodiscard]] std::pair<std::size_t, std::size_t> ItemsOf(std::size_t unit) const;

@@ -191,6 +191,49 @@ TEST_F(GraphMemoriesTest, TensorsMove) {
             265);
 }
 
+// Layers with weights in a slow memory: a copy of each comes while the operator before runs.
+TEST_F(GraphMemoriesTest, CopiesOfWeightsBesideTheOriginals) {
+  internal::Build b;
+  b.Source("x", 8);
+  for (int i = 0; i < 4; ++i) {
+    const std::string n = std::to_string(i);
+    b.Source("w" + n, 16, TensorKind::kParameter).Made("y" + n, 8);
+    b.Op("op" + n, {i == 0 ? "x" : "y" + std::to_string(i - 1), "w" + n}, {"y" + n});
+  }
+  b.Output("y3");
+  for (Operator& op : b.graph.operators) op.cost = 400;
+  b.graph.cost_unit = "ns";
+  const std::string model = Write("layers.json", WriteGraphJson(b.graph));
+  const std::vector<std::string> board = Board("64");
+  ExpectRefused(With({"plan", model, "--weights-in", "slow", "--stage-weights-in", "fast"}, board),
+                "--stage-weights-in: only with --may-move or --prefetch");
+  ExpectRefused(With({"plan", model, "--prefetch", "--stage-weights-in", "fast"}, board),
+                "--stage-weights-in: only with --weights-in");
+  ExpectRefused(
+      With({"plan", model, "--prefetch", "--weights-in", "slow", "--stage-weights-in", "faster"},
+           board),
+      "there is no memory 'faster'");
+  const ProcessResult result = With(
+      {"plan", model, "--prefetch", "--weights-in", "slow", "--stage-weights-in", "fast", "--moves",
+       "-o", Path("plan.json"), "--svg", Path("plan.svg"), "--report", Path("plan.html")},
+      board);
+  EXPECT_EQ(result.exit_code, 0) << result.standard_error;
+  const Json plan = Json::parse(Read(Path("plan.json")));
+  EXPECT_EQ(plan.at("stage_weights_in"), Json({"fast"}));
+  // Reads and writes of 8 bytes in the fast memory, 16 of a weight in the fast or, of the first two, in the
+  // slow one.
+  EXPECT_EQ(plan.at("cost"), 4 * 400 + 7 * 8 + 2 * 16 + 2 * 160);
+  EXPECT_NE(result.standard_output.find("w3"), std::string::npos);
+  const ProcessResult check = Berth({"check", model, Path("plan.json"), "--execute"});
+  EXPECT_EQ(check.exit_code, 0) << check.standard_output << check.standard_error;
+  // Without the key that allows it, the same plan is refused.
+  std::string text = Read(Path("plan.json"));
+  const std::string key = "\"stage_weights_in\"";
+  ASSERT_NE(text.find(key), std::string::npos);
+  text.replace(text.find(key), key.size(), "\"stage_weights_out\"");
+  EXPECT_EQ(Berth({"check", model, Write("nowhere.json", text)}).exit_code, 1);
+}
+
 // The same chain, with room for three tensors: x leaves while others run, and comes back in time.
 TEST_F(GraphMemoriesTest, CopiesAreMadeWhileOperatorsRun) {
   const std::string untimed = Skip();
