@@ -88,7 +88,6 @@ class Planner {
   Planner(const MemoryProblem& problem, const MemoriesOptions& options, const Model& model,
           Budget& budget)
       : problem_(problem),
-        progress_(options.place.progress),
         options_(options),
         model_(model),
         budget_(budget),
