@@ -7,6 +7,12 @@
 #include "place/core.h"
 
 namespace berth::internal::memories {
+namespace {
+
+// What a node of the guided search costs, in nodes of kAuto.
+constexpr std::int64_t kGuidedWeight = 10;
+
+}  // namespace
 
 Asker::Asker(const MemoryProblem& problem, const Model& model, const PlaceOptions& options,
              bool cores, Budget& budget)
@@ -57,7 +63,8 @@ Asker::Answer Asker::Ask(const Problem& table, const Look& look, std::vector<Byt
 
 std::vector<std::size_t> Asker::PlaceMost(const Assigner& assigner, std::size_t memory,
                                           const std::vector<std::size_t>& units,
-                                          std::span<const Look> looks, Wide best, Placed& plan) {
+                                          std::span<const Look> looks, Wide best,
+                                          std::int64_t most_work, Placed& plan) {
   const std::vector<Buffer>& buffers = model_.tables[memory].problem.buffers;
   std::vector<std::pair<double, std::size_t>> order;
   for (const std::size_t u : units) {
@@ -70,7 +77,8 @@ std::vector<std::size_t> Asker::PlaceMost(const Assigner& assigner, std::size_t 
   std::vector<std::size_t> conflict;
   std::vector<Bytes> offsets;
   std::size_t at = 0;
-  for (std::size_t run = order.size() / 2; at < order.size() && !budget_.Exhausted();) {
+  for (std::size_t run = order.size() / 2;
+       at < order.size() && !budget_.Exhausted() && most_work > 0;) {
     run = std::clamp<std::size_t>(run, 1, order.size() - at);
     std::vector<std::size_t> wanted = placed;
     for (std::size_t k = at; k < at + run; ++k) wanted.push_back(order[k].second);
@@ -78,7 +86,10 @@ std::vector<std::size_t> Asker::PlaceMost(const Assigner& assigner, std::size_t 
     const Problem table = TableOf(memory, wanted, plan.assignment);
     Answer answer;
     for (const Look& look : looks) {
-      if (answer.fit == Fit::kUnknown) answer = Ask(table, look, &found);
+      if (answer.fit != Fit::kUnknown) break;
+      answer = Ask(table, look, &found);
+      const std::int64_t weight = look.algorithm == Algorithm::kGuided ? kGuidedWeight : 1;
+      most_work -= weight * answer.nodes * static_cast<std::int64_t>(wanted.size());
     }
     if (answer.fit == Fit::kYes) {
       placed = std::move(wanted);

@@ -48,12 +48,13 @@ class Asker {
 
   // Of units that cannot be placed together, or are not known to: as many as can, those that are worth
   // the most for the root of their bytes and steps first, some at a time. The others get their base.
-  // Ends as soon as what is left cannot be better than `best`; the rest gets its base, too.
+  // Ends as soon as what is left cannot be better than `best`, or after `most_work`, nodes times units (those of
+  // the guided search tenfold); the rest gets its base, too.
   // Returns the units that were in the first memory when one more did not fit, and that one.
   [[nodiscard]] std::vector<std::size_t> PlaceMost(const Assigner& assigner, std::size_t memory,
                                                    const std::vector<std::size_t>& units,
                                                    std::span<const Look> looks, Wide best,
-                                                   Placed& plan);
+                                                   std::int64_t most_work, Placed& plan);
 
  private:
   const MemoryProblem& problem_;

@@ -478,7 +478,8 @@ bool Planner::PlaceEach(Placed& plan, Wide left, bool proved, std::vector<Open>&
     if (proof.holds) Exclude(m, before, left, proved, proof);
     const bool hopes = IsBetterWithoutOne(before, proof.units);
     std::vector<std::size_t> conflict =
-        hopes ? asker_.PlaceMost(assigner_, m, units, kMostLooks, best_score_, plan) : units;
+        hopes ? asker_.PlaceMost(assigner_, m, units, kMostLooks, best_score_, kMaxBytes, plan)
+              : units;
     if (!proof.holds && !conflict.empty()) {
       proof.units = std::move(conflict);
       open.push_back({m, before, std::move(proof)});

@@ -62,6 +62,7 @@ constexpr int kPercent[] = {100, 99, 98, 96, 94, 92};
 // Of questions for as many as can be placed, of which there are many.
 constexpr std::int64_t kMostNodes = 4'000;
 constexpr std::int64_t kMostGuidedNodes = 5'000;
+constexpr std::int64_t kMostWork = 200'000'000;  // Nodes times units.
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 struct Standing {  // Of plans: the less the better.
@@ -548,7 +549,7 @@ bool Repacker::PlaceAll(const Assigner& assigner, const Assignment& assignment, 
     all_fit = all_fit && answer.fit == Fit::kYes;
     if (answer.fit != Fit::kYes && (most || offsets.empty())) {
       const auto asked = std::span(looks).first(any_algorithm ? 2 : 1);
-      static_cast<void>(asker_.PlaceMost(assigner, m, units, asked, best, plan));
+      static_cast<void>(asker_.PlaceMost(assigner, m, units, asked, best, kMostWork, plan));
       continue;
     }
     for (std::size_t k = 0; k < units.size(); ++k) {
