@@ -67,11 +67,12 @@ std::vector<Remedy> PlacementRemedies(const Problem& problem, const PlanAnswer& 
   const auto& capacity = problem.capacity;
   std::optional<Bytes> height;
   if (answer.best) height = answer.best->height();
+  // Within a capacity the search ends with the first plan that fits, which may not be the lowest.
+  if (height && capacity && *height > answer.placement_bound) {
+    const auto lower = LowestHeight("a smaller capacity that works", problem, search);
+    if (lower && *lower < *height) height = lower;
+  }
   if (!fits && height && capacity) {
-    if (*height > answer.placement_bound) {
-      const auto lower = LowestHeight("a smaller capacity that works", problem, search);
-      if (lower && *lower < *height) height = lower;
-    }
     const bool least = *height == answer.placement_bound;
     remedies.push_back({RemedyKind::kCapacity, "A capacity of " + FormatBytes(*height),
                         FormatBytesExactly(*height - *capacity) +
