@@ -71,7 +71,7 @@ TEST_F(JsonTest, DocumentsHaveEveryKeyAndNoOther) {
   const std::string pinned =
       Write("pins.csv", "id,lower,upper,size,offset\np,0,4,4,0\nq,0,4,4,2\nr,0,4,4,\n");
   for (const std::string& table : {SmallTable(), pinned}) {
-    static_cast<void>(Run({"place", table, "--capacity", "6"}));
+    static_cast<void>(Run({"place", table, "--capacity", "6", "--proof", Path("proof.txt")}));
     static_cast<void>(Run({"explain", table, "--capacity", "6"}));
     static_cast<void>(Run({"info", table}));
   }

@@ -301,7 +301,7 @@ TEST_F(MemoriesTest, TheGuideRuns) {
     at = end + 3;
     ++blocks;
   }
-  EXPECT_EQ(blocks, 11);
+  EXPECT_EQ(blocks, 12);
   const ProcessResult result = Shell(script);
   EXPECT_EQ(result.exit_code, 0) << result.standard_error << result.standard_output;
   // The verdict that it quotes is the one of its first command.
