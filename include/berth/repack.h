@@ -40,8 +40,8 @@ struct RepackOptions {
   // Buffers that cost less to leave out make room for others. Off: what is in a memory is not left
   // out.
   bool exchange = true;
-  // Nodes of each question to Place(), which is asked where moving a few buffers does not help, of more
-  // where several buffers want places; 0: it is not asked.
+  // Nodes of each question to Place(), which is asked where moving a few buffers does not help; 0: it is
+  // not asked. Where a new choice is made for several buffers at once, each question has some times more.
   std::int64_t place_nodes = 2'000;
 };
 

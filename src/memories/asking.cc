@@ -89,7 +89,7 @@ std::vector<std::size_t> Asker::PlaceMost(const Assigner& assigner, std::size_t 
       if (answer.fit != Fit::kUnknown) break;
       answer = Ask(table, look, &found);
       const std::int64_t weight = look.algorithm == Algorithm::kGuided ? kGuidedWeight : 1;
-      most_work -= weight * answer.nodes * static_cast<std::int64_t>(wanted.size());
+      most_work -= weight * (answer.nodes + 1) * static_cast<std::int64_t>(wanted.size());
     }
     if (answer.fit == Fit::kYes) {
       placed = std::move(wanted);

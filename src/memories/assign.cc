@@ -235,7 +235,8 @@ void Assigner::AddItems() {
       better[u].push_back(k);
       most = std::max(most, profit);
     }
-    total += most;
+    // Each of its items may be worth that much.
+    total += most * Wide((better[u].size() + kMostOptions - 1) / kMostOptions);
   }
   shift_ = 0;
   while ((total >> shift_) > Wide(kMostProfit)) ++shift_;

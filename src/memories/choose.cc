@@ -51,9 +51,9 @@ struct Node {
 
 bool Fits(const Item& item, const std::vector<Bytes>& room) {
   return std::all_of(item.stays.begin(), item.stays.end(), [&](const Stay& stay) {
-    return std::all_of(room.begin() + static_cast<std::ptrdiff_t>(stay.first),
-                       room.begin() + static_cast<std::ptrdiff_t>(stay.last),
-                       [&](Bytes bytes) { return stay.bytes <= bytes; });
+    return stay.bytes == 0 || std::all_of(room.begin() + static_cast<std::ptrdiff_t>(stay.first),
+                                          room.begin() + static_cast<std::ptrdiff_t>(stay.last),
+                                          [&](Bytes bytes) { return stay.bytes <= bytes; });
   });
 }
 
@@ -468,6 +468,7 @@ bool ChoiceSearch::Impl::Propagate(Allowed& allowed) const {
       const auto o = static_cast<std::size_t>(std::countr_zero(allowed[i])) - 1;
       std::vector<Bytes>& left = room[selection_.items[i].options[o].memory];
       for (const Stay& stay : selection_.items[i].stays) {
+        if (stay.bytes == 0) continue;
         for (std::size_t s = stay.first; s < stay.last; ++s) {
           if ((left[s] -= stay.bytes) < 0) return false;
         }
@@ -566,6 +567,7 @@ void ChoiceSearch::Impl::RoundOff(const Prices& prices) {
     if (choice[i] != kOut || !Fits(item, left)) continue;
     choice[i] = static_cast<int>(o);
     for (const Stay& stay : item.stays) {
+      if (stay.bytes == 0) continue;
       for (std::size_t s = stay.first; s < stay.last; ++s) left[s] -= stay.bytes;
     }
   }
@@ -582,6 +584,7 @@ void ChoiceSearch::Impl::KeepTogether(Choice& choice, std::vector<std::vector<By
     const Item& item = selection_.items[i];
     std::vector<Bytes>& left = room[item.options.front().memory];
     for (const Stay& stay : item.stays) {
+      if (stay.bytes == 0) continue;
       const Bytes bytes = option == kOut ? stay.bytes : -stay.bytes;
       for (std::size_t s = stay.first; s < stay.last; ++s) left[s] += bytes;
     }

@@ -53,6 +53,7 @@ bool Allows(const Selection& selection, const Choice& choice) {
     const Item& item = selection.items[i];
     std::vector<Bytes>& memory = room[item.options[static_cast<std::size_t>(choice[i])].memory];
     for (const Stay& stay : item.stays) {
+      if (stay.bytes == 0) continue;
       for (std::size_t s = stay.first; s < stay.last; ++s) {
         if ((memory[s] -= stay.bytes) < 0) return false;
       }
@@ -85,7 +86,7 @@ Relaxation::Relaxation(const Selection& selection)
   for (const Item& item : selection.items) {
     variable_.push_back(variables);
     variables += item.options.size();
-    for (const Stay& stay : item.stays) length += stay.last - stay.first;
+    for (const Stay& stay : item.stays) length += stay.bytes > 0 ? stay.last - stay.first : 0;
   }
   // Any of the rows give a bound: where very much is live, one section in so many has one.
   const std::size_t stride = length / kMostLive + 1;
@@ -201,12 +202,12 @@ int Relaxation::AddOneOptions(Budget& budget) {
 }
 
 // The worse of two items is taken only with the better one.
-int Relaxation::AddPairs() {
+int Relaxation::AddPairs(Budget& budget) {
   int added = 0;
   for (std::size_t k = 0; k < selection_.dominates.size(); ++k) {
     const auto& [better, worse] = selection_.dominates[k];
     if (has_pair_[k] || Value(worse, 0) <= Value(better, 0) + kTolerance) continue;
-    if (!simplex_.HasRoom()) break;
+    if (!simplex_.HasRoom() || !budget.SpendWork(simplex_.WorkOfRow())) break;
     simplex_.AddRow({{variable_[worse], 1}, {variable_[better], -1}}, 0);
     sources_.push_back({Source::Kind::kPair, 0, k});
     has_pair_[k] = true;
@@ -341,7 +342,8 @@ void Relaxation::Solve(int rounds, Budget& budget) {
     infeasible_ = status == Simplex::Status::kInfeasible;
     if (status != Simplex::Status::kOptimal || budget.TimeIsUp()) return;
     if (!budget.SpendWork(static_cast<std::int64_t>(selection_.items.size()))) return;
-    if (AddSections(budget) + AddOneOptions(budget) + AddPairs() + AddNogoods(budget) > 0) continue;
+    if (AddSections(budget) + AddOneOptions(budget) + AddPairs(budget) + AddNogoods(budget) > 0)
+      continue;
     // Cuts go on as long as they lower the bound by enough.
     const double now = simplex_.value();
     stalled = round > 0 && before - now < kStalled * now ? stalled + 1 : 0;

@@ -107,7 +107,7 @@ class Relaxation {
   [[nodiscard]] double InMemory(std::size_t item, std::size_t memory) const;
   int AddSections(Budget& budget);
   int AddOneOptions(Budget& budget);
-  int AddPairs();
+  int AddPairs(Budget& budget);
   int AddNogoods(Budget& budget);
   int AddCuts(bool everywhere);
   void Find(Cut cut, std::vector<Found>& found) const;

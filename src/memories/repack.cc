@@ -148,7 +148,6 @@ class Repacker {
   bool limited_;
   std::int64_t steps_left_ = kStageSteps;
   std::int64_t chain_left_ = 0;
-  std::int64_t nodes_of_question_ = 0;
   int asked_in_vain_ = 0;
   bool all_valid_ = true;  // The previous places were a plan.
   Wide bound_ = 0;
@@ -609,8 +608,6 @@ bool Repacker::MakeRoomForAll() {
   bool better = false;
   steps_left_ = kStageSteps;
   const std::vector<std::size_t> wishes = Wishes();
-  // What a compiler asks for one buffer after another has to be answered at once.
-  nodes_of_question_ = (wishes.size() > 1 ? kTimesForAll : 1) * options_.place_nodes;
   asked_in_vain_ = 0;
   for (const std::size_t u : wishes) {
     if (stopped_ || steps_left_ < 0 || layout_.score() <= bound_) break;

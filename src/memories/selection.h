@@ -78,8 +78,8 @@ struct Selection {
   std::vector<std::vector<Bytes>> capacity;  // By memory, then section. At least 0.
   std::vector<Nogood> nogoods;
   // The second of each pair may be taken only together with the first: the first is no worse wherever
-  // the second is, or the second is worth nothing without it. While one of them begins the other is
-  // there. Both have one option.
+  // the second is, or the second is worth nothing without it. Where the later of the two begins, the
+  // other is live. Both have one option.
   std::vector<std::pair<std::size_t, std::size_t>> dominates;
   // The same of items of which at least one has several options. Both are in sections where the other
   // one is, whichever comes first.

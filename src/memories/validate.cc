@@ -19,6 +19,8 @@ namespace {
 
 // What units may do in each is kept in the bits of a word.
 constexpr std::size_t kMostMemories = kMostOptions;
+// The choice lists every two of them as excluding each other, sixty at a time.
+constexpr std::size_t kMostCandidates = 10'000;
 
 std::string Range(std::int64_t lower, std::int64_t upper) {
   return "[" + std::to_string(lower) + ", " + std::to_string(upper) + ")";
@@ -100,6 +102,12 @@ Result<void> CheckMemory(const Memory& memory) {
 Result<void> CheckCandidates(const MemoryProblem& problem, std::size_t b) {
   const Placing& placing = problem.placing[b];
   const Buffer& buffer = problem.table.buffers[b];
+  if (placing.candidates.size() > kMostCandidates) {
+    return InvalidBuffer(problem, b,
+                         "there are " + std::to_string(placing.candidates.size()) +
+                             " candidates, but there may be at most " +
+                             std::to_string(kMostCandidates));
+  }
   std::set<std::pair<std::size_t, std::optional<Bytes>>> known;
   for (const Candidate& candidate : placing.candidates) {
     if (candidate.memory >= problem.memories.size()) {

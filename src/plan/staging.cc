@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/arithmetic.h"
+#include "base/wide.h"
 #include "graph/plan.h"
 #include "graph/run.h"
 #include "graph/uses.h"
@@ -122,8 +123,10 @@ class Stager {
   // A copy in memory `m` at the steps [start, end), as residency `at`, if its bytes are free somewhere.
   void Try(TensorIndex t, std::size_t at, std::size_t m, Step start, Step end,
            std::optional<std::pair<PlanCost, Residency>>& best) {
+    if (start >= end) return;
+    ++tries_;
     const auto offset = FreeOffset(t, m, start, end);
-    if (!offset || start >= end) return;
+    if (!offset) return;
     Residency copy;
     copy.tensor = t;
     copy.start = start;
@@ -132,7 +135,6 @@ class Stager {
     copy.memory = static_cast<int>(m);
     const auto here = plan_.residencies.begin() + static_cast<std::ptrdiff_t>(at);
     plan_.residencies.insert(here, copy);
-    ++tries_;
     const PlanCost cost = CostOf(graph_, counting_, memories_, plan_);
     plan_.residencies.erase(plan_.residencies.begin() + static_cast<std::ptrdiff_t>(at));
     if (cost < plan_.cost && (!best || cost < best->first)) best = {cost, copy};
@@ -157,8 +159,10 @@ class Stager {
       }
     }
     std::sort(taken.begin(), taken.end());
-    const Bytes alignment =
-        tensor.alignment / std::gcd(tensor.alignment, memory.alignment) * memory.alignment;
+    const Wide common = Wide(tensor.alignment / std::gcd(tensor.alignment, memory.alignment)) *
+                        Wide(memory.alignment);
+    if (common > Wide(kMaxBytes)) return {};
+    const auto alignment = static_cast<Bytes>(common);
     std::optional<Bytes> best;
     Bytes least = std::numeric_limits<Bytes>::max();
     Bytes from = 0;

@@ -494,7 +494,7 @@ CutAnswer CutBound(const Model& model, Bytes capacity, const std::vector<Op>& or
     Budget part(budget, 0.5);
     std::vector<Pays> pays(model.storages.size(), Pays::kWrittenOver);
     const Gaps gaps(model, order, capacity);
-    const std::vector<char> kept = gaps.ChooseGreedily({});
+    const std::vector<char> kept = gaps.ChooseGreedily({}, &part);
     for (std::size_t g = 0; g < kept.size(); ++g) {
       if (kept[g] == 0) pays[gaps.all()[g].storage] = Pays::kAll;
     }

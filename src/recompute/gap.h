@@ -2,6 +2,7 @@
 #ifndef BERTH_RECOMPUTE_GAP_H_
 #define BERTH_RECOMPUTE_GAP_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "recompute/model.h"
@@ -15,10 +16,13 @@ struct Gap {
   std::int32_t version = 0;  // Needed at `to`.
 
   // A price that is paid only if the gap is dropped from a later step on may begin here at the latest.
-  // The bytes before it then count for nothing.
-  [[nodiscard]] std::uint32_t Latest() const { return from + 1 + (to - from) / kPartBefore; }
+  // The bytes before it then count for nothing; of short gaps there are none to spare.
+  [[nodiscard]] std::uint32_t Latest() const {
+    return from + (to - from < kShort ? 0 : std::max<std::uint32_t>((to - from) / kPartBefore, 1));
+  }
 
  private:
+  static constexpr std::uint32_t kShort = 4;
   static constexpr std::uint32_t kPartBefore = 8;
 };
 

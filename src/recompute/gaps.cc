@@ -137,7 +137,9 @@ void Gaps::AddNeeds(const Model& model, const LostMakers& makers, std::size_t g,
   for (const LostMaker& maker : lost) {
     std::uint32_t after = gap.from;
     for (const Op v : maker.after) after = std::max(after, step_of[v]);
-    needs_.push_back({g, maker.op, after, false});
+    std::optional<std::uint32_t> since;
+    if (maker.by != kNoOp) since = step_of[maker.by];
+    needs_.push_back({g, maker.op, after, false, since});
   }
 }
 

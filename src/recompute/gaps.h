@@ -51,7 +51,9 @@ class Gaps {
                                                  const Budget* budget = nullptr) const;
   // What a gap that is dropped pays at least on its own.
   [[nodiscard]] std::int64_t LeastOf(std::size_t gap) const { return repeats_.price[gap]; }
-  // Whether what `gap` must pay if it is dropped has a part in this operator.
+  // Whether all gaps have prices of their own alone.
+  [[nodiscard]] bool HasOwnPrices() const { return needs_.empty(); }
+  // Otherwise: whether what `gap` must pay if it is dropped has a part in this operator.
   [[nodiscard]] bool Covers(std::size_t gap, Op v) const;
 
  private:

@@ -19,10 +19,12 @@ namespace berth::internal::recompute {
 
 inline constexpr Op kNoOp = std::numeric_limits<Op>::max();
 
-// `op` must run again once all of `after` have first run.
+// `op` must run again if what needs it is missing once all of `after` have first run: after that moment, or
+// (`by` is an operator, which wrote over what `op` makes) at any time after `by`, maybe long before.
 struct LostMaker {
   Op op = 0;
   std::vector<Op> after;
+  Op by = kNoOp;
   bool written_over = false;  // Whatever was kept: it cannot do without.
 };
 
@@ -97,7 +99,7 @@ std::vector<LostMaker> LostMakers::Of(Storage s, std::int32_t version, Precedes 
         for (std::int32_t j = 0; j <= touch.finds; ++j) {
           const Op maker = info.chain[static_cast<std::size_t>(j)];
           if (Lists(makers, maker) || InChain(s, version, maker)) continue;
-          makers.push_back({maker, next.after, next.written_over});
+          makers.push_back({maker, next.after, next.by, next.written_over});
           any = true;
         }
         if (any) made.push_back(std::move(next));

@@ -158,19 +158,20 @@ class Realiser {
     const std::size_t gap = GapAt(s, step);
     if (gap != kNone) Charge(gap, gap, cost - gaps_.LeastOf(gap));
   }
-  // `cost`: of the whole batch. Without copies only what no gap must pay that it ends for good is charged.
+  // `cost`: of the whole batch. An operator is not charged if this gap must pay for it anyway, or if it
+  // brings back something else that was dropped until the end of that gap.
   void PayForBatch(Storage s, std::size_t step, std::int64_t cost) {
-    if (model_.linked) return Pay(s, step, cost);
+    if (gaps_.HasOwnPrices()) return Pay(s, step, cost);
     const std::size_t gap = GapAt(s, step);
     if (gap == kNone) return;
     for (const Op u : batch_) {
       if (!gaps_.Covers(gap, u) && !EndsGap(u, step)) {
-        Charge(gap, DroppedBy(u, step).value_or(gap), model_.cost[u]);
+        Charge(gap, DroppedGapOf(u, step).value_or(gap), model_.cost[u]);
       }
     }
   }
-  // The gap of something that `u` makes.
-  [[nodiscard]] std::optional<std::size_t> DroppedBy(Op u, std::size_t step) {
+  // The gap, if it was dropped, of something that `u` makes.
+  [[nodiscard]] std::optional<std::size_t> DroppedGapOf(Op u, std::size_t step) {
     for (const Touch& touch : model_.TouchesOf(u)) {
       if (touch.finds == touch.leaves) continue;
       const std::size_t gap = GapAt(touch.storage, step);

@@ -540,11 +540,12 @@ class Planner {
       }
       if (IsEnough() || !options_.rules.reprice) return;
       stale = best_cost() < before ? 0 : stale + 1;
-      if (!at_random && stale == kMostStale) {
+      const bool changed = Reprice(kept, realised->extra, at_random ? &random : nullptr, extra);
+      if (!changed && (at_random || realised->extra.empty())) return;
+      if (!at_random && (!changed || stale == kMostStale)) {
         at_random = true;
         stale = 0;
       }
-      if (!Reprice(kept, realised->extra, at_random ? &random : nullptr, extra)) return;
     }
   }
 

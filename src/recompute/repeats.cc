@@ -17,11 +17,12 @@ class Finder {
 
   // `needs`: of one operator, by end of the gap.
   void Add(std::span<const Need> needs) {
-    // The first step that gaps from here on may not begin after.
+    // The last step that all needs from here on may be cut off at.
     std::vector<std::uint32_t> latest(needs.size());
     std::uint32_t least = std::numeric_limits<std::uint32_t>::max();
     for (std::size_t k = needs.size(); k-- > 0;) {
-      latest[k] = least = std::min(least, gaps_[needs[k].gap].Latest());
+      const std::uint32_t latest_here = needs[k].since.value_or(gaps_[needs[k].gap].Latest());
+      latest[k] = least = std::min(least, latest_here);
     }
     std::uint32_t cut = 0;
     for (std::size_t first = 0, k = 0; k < needs.size(); ++k) {

@@ -11,12 +11,15 @@
 //
 // Time is cut where gaps end, for each operator on its own. In one period all gaps that need the
 // operator pay for one execution together if any of them is dropped, and periods pay for different
-// executions. A gap that begins a little before a cut counts only if it is dropped after the cut.
+// executions. A gap that begins a little before a cut counts only if it is dropped after the cut. But an
+// input of v that was written over can have been made again before the gap: such a need cannot be cut off
+// from the time since then.
 #ifndef BERTH_RECOMPUTE_REPEATS_H_
 #define BERTH_RECOMPUTE_REPEATS_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/wide.h"
@@ -25,12 +28,14 @@
 
 namespace berth::internal::recompute {
 
-// If the gap is dropped at some step later than `after`, `op` runs again between that and its end.
+// If the storage of the gap is missing at some step later than `after`, `op` runs again before the gap
+// ends: after that step, or (`since` is set) after `since`.
 struct Need {
   std::size_t gap = 0;  // Index.
   Op op = 0;
   std::uint32_t after = 0;  // At least Gap::from, at most Gap::Latest().
   bool makes = false;       // `op` makes or writes its storage; else what that is made from.
+  std::optional<std::uint32_t> since = {};  // A step, maybe before the gap.
 };
 
 // What is paid once if any of `gaps` is dropped: at least two of them, by index.
