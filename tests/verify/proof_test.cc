@@ -383,6 +383,81 @@ TEST(ProofTest, BadInput) {
   EXPECT_EQ(CheckProof("berth-proof 2\n").line, 1u);
 }
 
+// Orders that go in a circle raise offsets by some bytes in each round, up to the capacity.
+TEST(ProofTest, ACircleOfOrdersTakesNoMemory) {
+  const std::string head =
+      "berth-proof 1\nclaim infeasible 1000000000000000000\nbuffers 3\n"
+      "buffer 0 1 1\nbuffer 0 1 2\nbuffer 0 1 3\nsteps 0\nclauses\n";
+  const ProofReport report = CheckProof(head + "never 0^1 1^2 2^0\nend\n");
+  EXPECT_EQ(report.fault, "the clause takes too long to check");
+  EXPECT_EQ(report.line, 9u);
+  // Where the circle does not reach far, it is followed to its end.
+  const std::string low =
+      "berth-proof 1\nclaim infeasible 5\nbuffers 3\n"
+      "buffer 0 1 1\nbuffer 0 1 2\nbuffer 0 1 3\nsteps 0\nclauses\n";
+  EXPECT_TRUE(CheckProof(low + "never 0^1 1^2 2^0\nnever\nend\n").ok());
+}
+
+std::string Repeated(const std::string& text, std::size_t times) {
+  std::string all;
+  for (std::size_t k = 0; k < times; ++k) all += text;
+  return all;
+}
+
+TEST(ProofTest, RangesThatRepeatAreRefused) {
+  std::string head = "berth-proof 1\nclaim infeasible 5\nbuffers 1\nbuffer 0 20000 2\nsteps";
+  for (int s = 0; s < 20'000; ++s) head += " " + std::to_string(s);
+  head += "\nproof\nso branch 0 2 in";
+  EXPECT_EQ(CheckProof(head + Repeated(" 0-19999", 20'000) + "\n").fault,
+            "sections are not in increasing order");
+  EXPECT_EQ(CheckProof(head + " 3-5 1\n").fault, "sections are not in increasing order");
+  EXPECT_EQ(CheckProof(head + " 0-4 4\n").fault, "sections are not in increasing order");
+  EXPECT_EQ(CheckProof(head + " 0-4 5\non 0 load 0\n").fault, "nothing is open in section 0");
+}
+
+// Buffers at one step, one half pinned side by side, `distance` bytes apart.
+std::string ManyPins(std::size_t many, std::size_t distance) {
+  std::string text = "berth-proof 1\nclaim infeasible " + std::to_string(distance * many) +
+                     "\nbuffers " + std::to_string(2 * many) + "\n";
+  for (std::size_t k = 0; k < many; ++k) {
+    text += "buffer 0 1 1 at " + std::to_string(distance * k) + "\n";
+  }
+  text += Repeated("buffer 0 1 1\n", many);
+  return text + "steps 0\nproof\nso load 0\nend\n";
+}
+
+TEST(ProofTest, ManyPinsTakeLittle) {
+  EXPECT_EQ(CheckProof(ManyPins(2'000, 1)).fault, "");
+  EXPECT_EQ(CheckProof(ManyPins(2'000, 2)).fault, "the 4000 bytes in section 0 fit above 0");
+  // Too much memory, and too much time.
+  EXPECT_EQ(CheckProof(ManyPins(3'000, 2)).fault, "too many pinned buffers to check");
+  EXPECT_EQ(CheckProof(ManyPins(20'000, 1)).fault, "too many pinned buffers to check");
+}
+
+TEST(ProofTest, TooManyBuffersInSectionsAreRefused) {
+  std::string text = "berth-proof 1\nclaim infeasible 1\nbuffers 5000\n";
+  text += Repeated("buffer 0 5000 1\n", 5000) + "steps";
+  for (int s = 0; s < 5000; ++s) text += " " + std::to_string(s);
+  text += "\nproof\nso load 0\nend\n";
+  EXPECT_EQ(CheckProof(text).fault, "too many buffers in too many steps to check");
+}
+
+// Each line of the path changes all buffers.
+TEST(ProofTest, TooManyChangesAlongAPathAreRefused) {
+  constexpr int kMany = 6'500;
+  std::string text = "berth-proof 1\nclaim infeasible 100000\nbuffers 6500\n";
+  text += Repeated("buffer 0 1 1\n", kMany) + "steps 0\nproof\nso branch 0 1\non 0 load 0\n";
+  for (int k = 1; k < kMany; ++k) {
+    text += "gap branch 0 " + std::to_string(k + 1) + "\n";
+  }
+  EXPECT_FALSE(CheckProof(text).ok());
+  text = text.substr(0, text.find("on 0"));
+  for (int k = 1; k < kMany; ++k) {
+    text += "on " + std::to_string(k) + " branch 0 " + std::to_string(k + 1) + "\n";
+  }
+  EXPECT_EQ(CheckProof(text).fault, "the branches are too deep to check");
+}
+
 // The proof is about the table, whatever its ids and hints.
 TEST(ProofTest, AnotherTableIsRefused) {
   Problem problem = JustInfeasible(RandomProblem(3, TightKnobs()));
