@@ -467,10 +467,21 @@ TEST(ProofTest, AnotherTableIsRefused) {
   EXPECT_TRUE(CheckProof(proof, &problem).ok());
   Problem other = problem;
   ++other.buffers[2].size;
-  EXPECT_EQ(CheckProof(proof, &other).fault, "buffer 2 is not that of the table");
+  const ProofReport changed = CheckProof(proof, &other);
+  EXPECT_EQ(changed.fault, "buffer 2 is not that of the table");
+  EXPECT_EQ(Split(proof)[changed.line - 4], "buffers " + std::to_string(problem.buffers.size()));
   other = problem;
   other.buffers.pop_back();
-  EXPECT_FALSE(CheckProof(proof, &other).ok());
+  EXPECT_EQ(CheckProof(proof, &other).line, changed.line - 3);
+  // The line of the plan, where it is the plan that is false.
+  Problem free = problem;
+  free.capacity.reset();
+  Lines lines = Split(*ProofOf(free));
+  const auto plan = std::find_if(lines.begin(), lines.end(),
+                                 [](const std::string& line) { return StartsWith(line, "plan "); });
+  ASSERT_NE(plan, lines.end());
+  *plan = plan->substr(0, plan->rfind(' ')) + " 1000000";
+  EXPECT_EQ(CheckProof(Join(lines)).line, static_cast<std::size_t>(plan - lines.begin()) + 1);
 }
 
 TEST(ProofTest, OnlyVerdictsHaveProofs) {

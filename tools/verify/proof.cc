@@ -425,26 +425,30 @@ bool AreSame(const Buffer& a, const Buffer& b) {
          a.offset == b.offset && a.gaps == b.gaps;
 }
 
-void CompareWithTable(const Problem& stated, const Problem& table) {
+void CompareWithTable(const ProofHead& head, const Problem& table) {
+  const Problem& stated = head.problem;
   if (stated.buffers.size() != table.buffers.size()) {
     throw FalseStep{"the proof is about " + Text(stated.buffers.size()) +
-                    " buffers, the table has " + Text(table.buffers.size())};
+                        " buffers, the table has " + Text(table.buffers.size()),
+                    head.first_line - 1};
   }
   for (std::size_t b = 0; b < stated.buffers.size(); ++b) {
     if (AreSame(stated.buffers[b], table.buffers[b])) continue;
-    throw FalseStep{"buffer " + Text(b) + " is not that of the table"};
+    throw FalseStep{"buffer " + Text(b) + " is not that of the table", head.first_line + b};
   }
 }
 
 void CheckPlan(const ProofHead& head) {
   const PlanReport report = VerifyOffsets(head.problem, head.plan, 1);
   if (!report.ok()) {
-    throw FalseStep{"the plan does not hold: " +
-                    Describe(report.faults.front(), head.problem, AsPlan(head.problem, head.plan))};
+    throw FalseStep{"the plan does not hold: " + Describe(report.faults.front(), head.problem,
+                                                          AsPlan(head.problem, head.plan)),
+                    head.plan_line};
   }
   if (report.height != head.claimed) {
     throw FalseStep{"the plan is " + std::to_string(report.height) + " bytes high, not " +
-                    std::to_string(head.claimed)};
+                        std::to_string(head.claimed),
+                    head.plan_line};
   }
 }
 
@@ -458,12 +462,12 @@ ProofReport CheckProof(std::string_view proof, const Problem* table) {
     report.is_optimal = head.is_optimal;
     report.refuted = head.is_optimal ? head.claimed - 1 : head.claimed;
     report.buffers = head.problem.buffers.size();
-    if (table != nullptr) CompareWithTable(head.problem, *table);
+    if (table != nullptr) CompareWithTable(head, *table);
     if (head.is_optimal) CheckPlan(head);
     Checker(head, lines, report).Run();
   } catch (const FalseStep& fault) {
     report.fault = fault.what;
-    report.line = lines.number();
+    report.line = fault.line != 0 ? fault.line : lines.number();
   }
   return report;
 }

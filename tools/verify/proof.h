@@ -33,7 +33,7 @@ struct ProofReport {
 // Checks `proof`, whole. With `table`, the proof must be about exactly its buffers, in their order;
 // ids and hints say nothing about plans and are not compared.
 // A text that would take too much is refused with a sentence: one with more than 2^24 buffers in
-// sections, 2^26 meetings with pinned buffers, 2^23 orders, or 2^24 changes along one path of
+// sections, 2^26 meetings with pinned buffers or 2^22 intervals beside them, 2^23 orders, or 2^24 changes along one path of
 // branches. Together these take some GiB at most, the rest at most 100 bytes for each byte of the text.
 // Cost: for each branch, the buffers live in the sections that it changes; for each lemma, all
 // sections and buffers; for each clause, each section once and what follows from it: at most 10^7
