@@ -77,6 +77,28 @@ TEST_F(ProofCommandTest, TablesThatBerthAccepts) {
   EXPECT_EQ(checked.exit_code, 0) << checked.standard_output << checked.standard_error;
 }
 
+TEST_F(ProofCommandTest, OnStandardOutput) {
+  const std::string table = SmallTable();
+  const ProcessResult placed = Berth({"place", table, "--proof", "-"});
+  EXPECT_EQ(placed.exit_code, 0);
+  EXPECT_EQ(placed.standard_output.rfind("berth-proof 1\n", 0), 0u) << placed.standard_output;
+  EXPECT_EQ(Check({Write("copy.txt", placed.standard_output), table}).exit_code, 0);
+}
+
+// The disk is full, as far as the program can tell: the verdict is said all the same.
+TEST_F(ProofCommandTest, AProofThatCannotBeWritten) {
+  const std::string proof = Path("proof.txt");
+  const ProcessResult placed =
+      RunOrFail("/bin/sh", {"-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "sh", BERTH_EXECUTABLE,
+                            "place", FullTable(), "--capacity", "1000", "--proof", proof});
+  EXPECT_EQ(placed.exit_code, 2);
+  EXPECT_NE(placed.standard_error.find(proof), std::string::npos) << placed.standard_error;
+  EXPECT_NE(placed.standard_output.find("proved, but the file cannot be written"),
+            std::string::npos)
+      << placed.standard_output;
+  EXPECT_FALSE(Exists(proof));
+}
+
 TEST_F(ProofCommandTest, FilesThatCannotBeRead) {
   const std::string proof = Path("proof.txt");
   ASSERT_EQ(Berth({"place", SmallTable(), "--proof", proof}).exit_code, 0);

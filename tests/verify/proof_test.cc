@@ -484,6 +484,34 @@ TEST(ProofTest, AnotherTableIsRefused) {
   EXPECT_EQ(CheckProof(Join(lines)).line, static_cast<std::size_t>(plan - lines.begin()) + 1);
 }
 
+TEST(ProofTest, WhyThereIsNone) {
+  internal::GenerateParameters parameters;
+  parameters.seed = 6;
+  parameters.buffers = 21;
+  parameters.steps = 12;
+  parameters.capacity = 1000;
+  Problem problem = internal::Generate(Family::kFull, parameters)->problem;
+  problem.capacity = 1000;
+  Budget unlimited;
+  const PlanAnswer answer = *Place(problem, {}, unlimited);
+  ASSERT_EQ(answer.outcome, Outcome::kInfeasible);
+  const auto missing = [&](const ProofOptions& options, Budget& budget) {
+    const PlacementProof proof = *ProvePlacement(problem, answer, options, budget);
+    EXPECT_EQ(proof.text.has_value(), !proof.missing.has_value());
+    return proof.missing;
+  };
+  EXPECT_EQ(missing({}, unlimited), std::nullopt);
+  Budget little;
+  little.SetNodeLimit(1);
+  EXPECT_EQ(missing({}, little), NoProof::kBudget);
+  Budget cancelled;
+  cancelled.Cancel();
+  EXPECT_EQ(missing({}, cancelled), NoProof::kInterrupted);
+  ProofOptions small;
+  small.most_bytes = 2;
+  EXPECT_EQ(missing(small, unlimited), NoProof::kMemory);
+}
+
 TEST(ProofTest, OnlyVerdictsHaveProofs) {
   const Problem problem = RandomProblem(3, TightKnobs());
   Budget budget;
