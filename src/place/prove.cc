@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -99,10 +102,13 @@ std::string BoundStep(const Problem& problem, Bytes capacity) {
     return "steps " + std::to_string(bound.load_step) + "\nproof\nso load 0\n";
   }
   if (bound.lower_bound <= capacity) return "";
-  std::vector<Bytes> alignments;
-  for (const Buffer& buffer : problem.buffers) alignments.push_back(buffer.alignment);
-  std::sort(alignments.begin(), alignments.end());
-  alignments.erase(std::unique(alignments.begin(), alignments.end()), alignments.end());
+  // The bound is that of one of the largest alignments, as many as MaxLiveLoad() looks at.
+  constexpr std::size_t kMostAlignments = 16;
+  std::set<Bytes, std::greater<>> alignments;
+  for (const Buffer& buffer : problem.buffers) {
+    alignments.insert(buffer.alignment);
+    if (alignments.size() > kMostAlignments) alignments.erase(std::prev(alignments.end()));
+  }
   for (const Bytes alignment : alignments) {
     if (AlignedLoad(problem, bound.bound_step, alignment) <= capacity) continue;
     return "steps " + std::to_string(bound.bound_step) + "\nproof\nso aligned 0 " +
