@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "berth/answer.h"
 #include "berth/budget.h"
@@ -30,11 +31,20 @@ struct ProofOptions {
   std::size_t most_bytes = std::size_t{1} << 30;
 };
 
+// Why there is no text.
+enum class NoProof {
+  kBudget,       // Its time or its nodes ended first.
+  kInterrupted,  // The budget was cancelled.
+  kMemory,       // The logs would exceed ProofOptions::most_bytes.
+  kSize,         // Too many buffers meet for the only search that applies.
+  kAlgorithm,    // No search that can log its steps decides the question.
+};
+[[nodiscard]] std::string_view ToString(NoProof reason);  // "budget", "interrupted", ...
+
 struct PlacementProof {
-  // Whole lines; missing where the budget or the memory ended first, or no search that can log its
-  // steps decides the question. What was proved before stays true.
-  std::optional<std::string> text;
-  std::int64_t nodes = 0;  // Of the search that logged it: 0 where a bound is enough.
+  std::optional<std::string> text;  // Whole lines. Where it is missing, what was proved stays true.
+  std::optional<NoProof> missing;   // Why it is.
+  std::int64_t nodes = 0;  // Of the searches that logged their steps: 0 where a bound is enough.
   double seconds = 0;      // Wall clock.
 };
 

@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -99,10 +102,13 @@ std::string BoundStep(const Problem& problem, Bytes capacity) {
     return "steps " + std::to_string(bound.load_step) + "\nproof\nso load 0\n";
   }
   if (bound.lower_bound <= capacity) return "";
-  std::vector<Bytes> alignments;
-  for (const Buffer& buffer : problem.buffers) alignments.push_back(buffer.alignment);
-  std::sort(alignments.begin(), alignments.end());
-  alignments.erase(std::unique(alignments.begin(), alignments.end()), alignments.end());
+  // The bound is that of one of the largest alignments, as many as MaxLiveLoad() looks at.
+  constexpr std::size_t kMostAlignments = 16;
+  std::set<Bytes, std::greater<>> alignments;
+  for (const Buffer& buffer : problem.buffers) {
+    alignments.insert(buffer.alignment);
+    if (alignments.size() > kMostAlignments) alignments.erase(std::prev(alignments.end()));
+  }
   for (const Bytes alignment : alignments) {
     if (AlignedLoad(problem, bound.bound_step, alignment) <= capacity) continue;
     return "steps " + std::to_string(bound.bound_step) + "\nproof\nso aligned 0 " +
@@ -126,8 +132,9 @@ class LoggingSearch {
       rules.beam = false;  // It finds plans only.
       niche_ = niche::MakeSearch(instance, rules, options.seed, &log_);
     }
-    wants_guided_ =
-        options.algorithm != Algorithm::kNiche && subject_.num_overlaps() <= kMostOverlaps;
+    const bool may_guide = options.algorithm != Algorithm::kNiche;
+    too_many_overlaps_ = may_guide && subject_.num_overlaps() > kMostOverlaps;
+    wants_guided_ = may_guide && !too_many_overlaps_;
   }
 
   // Appends the steps. False if neither search has an answer.
@@ -138,7 +145,7 @@ class LoggingSearch {
         log_.Write(text);
         return true;
       }
-      // Alone it goes on by itself.
+      // Without the niche search, this one sets its own pace.
       if (niche_ == nullptr) niche_nodes_ = std::clamp(2 * niche_nodes_, first, kMostNodes);
       if (std::exchange(wants_guided_, false) && subject_.overlaps() != nullptr) {
         guided_ =
@@ -153,6 +160,13 @@ class LoggingSearch {
     return false;
   }
   [[nodiscard]] std::int64_t nodes() const { return nodes_; }
+  // Why Run() had no answer.
+  [[nodiscard]] NoProof missing() const {
+    if (budget_.cancelled()) return NoProof::kInterrupted;
+    if (budget_.Exhausted()) return NoProof::kBudget;
+    if (log_.is_full() || clauses_.is_full()) return NoProof::kMemory;
+    return too_many_overlaps_ ? NoProof::kSize : NoProof::kAlgorithm;
+  }
 
  private:
   // Beyond that a node of the guided search looks at too many pairs.
@@ -184,36 +198,38 @@ class LoggingSearch {
   std::unique_ptr<Search> niche_;
   std::unique_ptr<Search> guided_;
   bool wants_guided_ = false;  // It has not been made yet.
+  bool too_many_overlaps_ = false;
   std::int64_t niche_nodes_ = 0;
   std::int64_t guided_nodes_ = 0;
   std::int64_t nodes_ = 0;
 };
 
-// The steps of a search, or nothing where it has no answer.
+// The steps of a search, or nothing where it has no answer: `proof` holds why, and the nodes.
 std::optional<std::string> SearchSteps(const Problem& problem, Bytes capacity,
                                        const ProofOptions& options, Budget& budget,
-                                       std::int64_t& nodes) {
+                                       PlacementProof& proof) {
   const Instance instance = Compile(problem);
   std::string text = "steps";
   for (const SectionIndex s : instance.sections()) Append(text, instance.section_start[s]);
   text += '\n';
   LoggingSearch search(instance, options, budget);
   const bool refuted = search.Run(capacity, text);
-  nodes = search.nodes();
-  if (!refuted) return std::nullopt;
-  return text;
+  proof.nodes = search.nodes();
+  if (refuted) return text;
+  proof.missing = search.missing();
+  return std::nullopt;
 }
 
 std::optional<std::string> StepsOf(const Problem& problem, Bytes capacity,
                                    const ProofOptions& options, Budget& budget,
-                                   std::int64_t& nodes) {
+                                   PlacementProof& proof) {
   if (const auto pins = CollidingPins(problem)) {
     return "steps\nproof\nso pins " + std::to_string(pins->first) + " " +
            std::to_string(pins->second) + "\n";
   }
   std::string bound = BoundStep(problem, capacity);
   if (!bound.empty()) return bound;
-  return SearchSteps(problem, capacity, options, budget, nodes);
+  return SearchSteps(problem, capacity, options, budget, proof);
 }
 
 // The largest capacity that no plan has, by `answer`; nothing if it does not say so.
@@ -229,6 +245,22 @@ std::optional<Bytes> RefutedBy(const Problem& problem, const PlanAnswer& answer)
 }  // namespace
 }  // namespace internal
 
+std::string_view ToString(NoProof reason) {
+  switch (reason) {
+    case NoProof::kBudget:
+      return "budget";
+    case NoProof::kInterrupted:
+      return "interrupted";
+    case NoProof::kMemory:
+      return "memory";
+    case NoProof::kSize:
+      return "size";
+    case NoProof::kAlgorithm:
+      break;
+  }
+  return "algorithm";
+}
+
 Result<PlacementProof> ProvePlacement(const Problem& problem, const PlanAnswer& answer,
                                       const ProofOptions& options, Budget& budget) {
   const auto begin = Budget::Clock::now();
@@ -239,7 +271,7 @@ Result<PlacementProof> ProvePlacement(const Problem& problem, const PlanAnswer& 
                 "only an answer that is infeasible, or optimal with its plan, has a proof");
   }
   PlacementProof proof;
-  auto steps = internal::StepsOf(problem, *capacity, options, budget, proof.nodes);
+  auto steps = internal::StepsOf(problem, *capacity, options, budget, proof);
   if (steps) {
     proof.text = internal::Head(problem, answer, *capacity) + *steps + "end\n";
   }

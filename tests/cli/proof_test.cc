@@ -66,6 +66,54 @@ TEST_F(ProofCommandTest, OptimalAndOfWhichTable) {
   EXPECT_EQ(Check({"--endpoints", "half-open", proof, same}).exit_code, 1);
 }
 
+// What Berth reads, the checker reads: a byte order mark before a quoted name, tabs between gaps.
+TEST_F(ProofCommandTest, TablesThatBerthAccepts) {
+  const std::string table = Write("table.csv",
+                                  "\xEF\xBB\xBF\"id\",\"lower\",upper,size,gaps\n"
+                                  "a,0,9,4,2-3\t5-6 \t 7-8\nb,2,3,4,\nc,1,2,4,\n");
+  const std::string proof = Path("proof.txt");
+  EXPECT_EQ(Berth({"place", table, "--proof", proof}).exit_code, 0);
+  const ProcessResult checked = Check({proof, table});
+  EXPECT_EQ(checked.exit_code, 0) << checked.standard_output << checked.standard_error;
+}
+
+TEST_F(ProofCommandTest, OnStandardOutput) {
+  const std::string table = SmallTable();
+  const ProcessResult placed = Berth({"place", table, "--proof", "-"});
+  EXPECT_EQ(placed.exit_code, 0);
+  EXPECT_EQ(placed.standard_output.rfind("berth-proof 1\n", 0), 0u) << placed.standard_output;
+  EXPECT_EQ(Check({Write("copy.txt", placed.standard_output), table}).exit_code, 0);
+}
+
+// The disk is full, as far as the program can tell: the verdict is said all the same.
+TEST_F(ProofCommandTest, AProofThatCannotBeWritten) {
+  const std::string proof = Path("proof.txt");
+  const ProcessResult placed =
+      RunOrFail("/bin/sh", {"-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "sh", BERTH_EXECUTABLE,
+                            "place", FullTable(), "--capacity", "1000", "--proof", proof});
+  EXPECT_EQ(placed.exit_code, 2);
+  EXPECT_NE(placed.standard_error.find(proof), std::string::npos) << placed.standard_error;
+  EXPECT_NE(placed.standard_output.find("proved, but the file cannot be written"),
+            std::string::npos)
+      << placed.standard_output;
+  EXPECT_FALSE(Exists(proof));
+}
+
+TEST_F(ProofCommandTest, FilesThatCannotBeRead) {
+  const std::string proof = Path("proof.txt");
+  ASSERT_EQ(Berth({"place", SmallTable(), "--proof", proof}).exit_code, 0);
+  const std::string folder = Path(".");
+  for (const ProcessResult& result : {Check({folder}), Check({proof, folder})}) {
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_NE(result.standard_error.find(folder + ": cannot be read: "), std::string::npos)
+        << result.standard_error;
+  }
+  const ProcessResult json = Check({proof, Write("table.json", "{\"buffers\": []}")});
+  EXPECT_EQ(json.exit_code, 2);
+  EXPECT_NE(json.standard_error.find("table.json: not a table in CSV"), std::string::npos)
+      << json.standard_error;
+}
+
 TEST_F(ProofCommandTest, WithoutAVerdictThereIsNone) {
   const std::string table = SmallTable();
   const ProcessResult placed =

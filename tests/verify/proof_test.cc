@@ -260,59 +260,182 @@ TEST(ProofTest, AFalseClaimIsRefused) {
   EXPECT_GT(tried, static_cast<int>(Seeds(1500)) / 2);
 }
 
+// What is still accepted after a change that may have left it true.
+void ExpectTrueIfAccepted(const Lines& lines, int& refused, const std::string& where) {
+  const std::string text = Join(lines);
+  const ProofReport report = CheckProof(text);
+  if (!report.ok()) {
+    ++refused;
+    return;
+  }
+  ProofLines reader(text);
+  const ProofHead head = ReadHead(reader);
+  EXPECT_FALSE(OracleFits(head.problem, report.refuted).has_value()) << where;
+}
+
+// The same line with `add` more in the number after the `skip`-th occurrence of `mark`; nothing if it
+// has none there.
+std::optional<std::string> WithMore(const std::string& line, std::string_view mark, int skip,
+                                    Bytes add) {
+  std::size_t at = line.find(mark);
+  for (; skip > 0 && at != std::string::npos; --skip) at = line.find(mark, at + 1);
+  if (at == std::string::npos) return std::nullopt;
+  at += mark.size();
+  const std::size_t end = line.find_first_not_of("0123456789", at);
+  const Bytes number = std::stoll(line.substr(at, end - at)) + add;
+  if (number < 0) return std::nullopt;
+  return line.substr(0, at) + std::to_string(number) + line.substr(std::min(end, line.size()));
+}
+
+// A tight table whose proof has branches and, mostly, lemmas.
+Problem FullProblem(std::uint64_t seed) {
+  internal::GenerateParameters parameters;
+  parameters.seed = seed;
+  parameters.buffers = 10 + static_cast<std::int64_t>(seed % 10);
+  parameters.steps = 10;
+  parameters.capacity = 40;
+  Problem problem = internal::Generate(Family::kFull, parameters)->problem;
+  problem.capacity = 40;
+  return problem;
+}
+
 // Every child of every branch is needed: without any one of them the proof is refused, at the line
-// where the branch is closed or before. So are a floor that is given up beyond where something can
-// lie, a lemma with less ground or fewer buffers, and a reason that does not hold.
+// where the branch is closed or before. So are a lemma without buffers and a section that is left out
+// after `in`.
 TEST(ProofTest, PlantedFalseStepsAreRefused) {
   int dropped = 0;
-  int raised = 0;
-  int lowered = 0;
-  int pointed = 0;
+  int emptied = 0;
+  int left_out = 0;
   for (std::uint64_t seed = 1; seed <= Seeds(40); ++seed) {
-    internal::GenerateParameters parameters;
-    parameters.seed = seed;
-    parameters.buffers = 10 + static_cast<std::int64_t>(seed % 10);
-    parameters.steps = 10;
-    parameters.capacity = 40;
-    Problem problem = internal::Generate(Family::kFull, parameters)->problem;
-    problem.capacity = 40;
-    const auto proof = ProofOf(problem, Algorithm::kNiche, 20'000);
+    const auto proof = ProofOf(FullProblem(seed), Algorithm::kNiche, 20'000);
     if (!proof || !HasBranches(*proof)) continue;
     const Lines lines = Split(*proof);
     for (std::size_t k = 0; k < lines.size(); ++k) {
       const std::string& line = lines[k];
-      const bool is_leaf = line.find(" branch ") == std::string::npos;
       Lines changed = lines;
-      if (StartsWith(line, "on ") && is_leaf && dropped < 3000) {
+      if (StartsWith(line, "on ") && line.find(" branch ") == std::string::npos && dropped < 3000) {
         changed.erase(changed.begin() + static_cast<std::ptrdiff_t>(k));
         ++dropped;
         EXPECT_FALSE(CheckProof(Join(changed)).ok()) << "seed " << seed << " without " << line;
       }
-      if (const std::size_t at = line.find(" lemma "); at != std::string::npos && pointed < 3000) {
+      if (const std::size_t at = line.find(" in "); at != std::string::npos && left_out < 3000) {
         changed = lines;
-        changed[k] = line.substr(0, at) + " lemma 99999999";
-        ++pointed;
+        changed[k] = line.substr(0, at) + " in";
+        ++left_out;
         EXPECT_FALSE(CheckProof(Join(changed)).ok()) << "seed " << seed << " at " << line;
       }
-      if (StartsWith(line, "gap load") && raised < 3000) {
+      if (StartsWith(line, "known ") && emptied < 3000) {
         changed = lines;
-        changed[k] = "gap high 0";
-        changed[k] += " 1";
-        ++raised;
-        EXPECT_FALSE(CheckProof(Join(changed)).ok()) << "seed " << seed << " at " << line;
-      }
-      if (StartsWith(line, "known ") && lowered < 3000) {
-        changed = lines;
-        const std::size_t buffers = line.find(" buffers ");
-        changed[k] = line.substr(0, buffers) + " buffers";
-        ++lowered;
+        changed[k] = line.substr(0, line.find(" buffers ")) + " buffers";
+        ++emptied;
         EXPECT_FALSE(CheckProof(Join(changed)).ok()) << "seed " << seed << " at " << line;
       }
     }
   }
   EXPECT_GT(dropped, 100);
-  EXPECT_GT(raised, 20);
-  EXPECT_GT(lowered + pointed, 20);
+  EXPECT_GT(emptied, 10);
+  EXPECT_GT(left_out, 10);
+}
+
+// Levels, grounds and lemmas that are others, but ones that there are. Some of these are true as well;
+// on small problems, of which the oracle knows.
+TEST(ProofTest, StepsThatSayMoreAreRefusedOrTrue) {
+  int tried[3] = {};
+  int refused[3] = {};
+  for (std::uint64_t seed = 1; seed <= Seeds(400); ++seed) {
+    const bool is_full = seed % 4 == 0;
+    const Problem problem =
+        is_full ? FullProblem(seed) : JustInfeasible(RandomProblem(seed, TightKnobs()));
+    const auto proof = ProofOf(problem, Algorithm::kNiche, 20'000);
+    if (!proof || !HasBranches(*proof)) continue;
+    const Lines lines = Split(*proof);
+    for (std::size_t k = 0; k < lines.size() && tried[0] + tried[1] + tried[2] < 20'000; ++k) {
+      const auto plant = [&](int kind, const std::optional<std::string>& line) {
+        if (!line || *line == lines[k]) return;
+        Lines changed = lines;
+        changed[k] = *line;
+        ++tried[kind];
+        if (is_full) {  // What it says is true, whatever its steps are.
+          refused[kind] += CheckProof(Join(changed)).ok() ? 0 : 1;
+        } else {
+          ExpectTrueIfAccepted(changed, refused[kind],
+                               "seed " + std::to_string(seed) + ": " + *line);
+        }
+      };
+      for (const Bytes add : {Bytes{1}, Bytes{2}, Bytes{5}}) {
+        if (const std::size_t at = lines[k].find("branch "); at != std::string::npos) {
+          const std::size_t level = lines[k].find(' ', at + 7);
+          plant(0, WithMore(lines[k], lines[k].substr(at, level + 1 - at), 0, add));
+        }
+      }
+      if (StartsWith(lines[k], "known ")) {
+        for (int entry = 0; entry < 3; ++entry) {
+          for (const Bytes add : {Bytes{-1}, Bytes{1}, Bytes{7}}) {
+            plant(1, WithMore(lines[k], ":", entry, add));
+          }
+        }
+      }
+      plant(2, WithMore(lines[k], " lemma ", 0, 1));
+      plant(2, WithMore(lines[k], " lemma ", 0, -1));
+    }
+  }
+  for (int kind = 0; kind < 3; ++kind) {
+    EXPECT_GT(tried[kind], 50) << kind;
+    EXPECT_GT(4 * refused[kind], tried[kind]) << kind;
+  }
+}
+
+// Each of these claims is false and breaks one rule, so that a checker without it would accept.
+TEST(ProofTest, FalseProofsThatBreakOneRule) {
+  struct Case {
+    Bytes claim;
+    Lines buffers;
+    std::string steps;
+    std::string fault;
+  };
+  const std::vector<Case> cases = {
+      // Buffer 0 cannot lie on the floor, but on buffer 1.
+      {3,
+       {"0 2 1", "1 2 2 align 4"},
+       "steps 0 1\nproof\nso branch 0 4\non 0 high 1\ngap load 0\n",
+       "buffer 0 can lie on buffer 1, below 4"},
+      // Buffer 2 lies between the floor and the level.
+      {3,
+       {"0 2 1", "1 2 2 align 4", "0 1 1 at 1"},
+       "steps 0 1\nproof\nso branch 0 2\non 0 high 1\ngap high 2\n",
+       "buffer 2 can lie at 1"},
+      // The same size and alignment, but not the same sections.
+      {2,
+       {"0 1 1", "0 2 1", "1 2 1 align 4"},
+       "steps 0 1\nproof\nso branch 0 1\non 1 high 2\ngap load 0\n",
+       "buffer 0 can lie on the floor of section 0, and was left out"},
+      // A lemma on a higher ground, and one with more buffers.
+      {3,
+       {"0 1 1"},
+       "steps 0\nknown 1 grounds 0:3 buffers 0\nso load 0\nproof\nso lemma 1\n",
+       "section 0 has room below 3"},
+      {4,
+       {"0 1 2", "0 1 2"},
+       "steps 0\nknown 1 grounds 0:2 buffers 0-1\nso load 0\n"
+       "proof\nso branch 0 2\non 0 lemma 1\ngap load 0\n",
+       "buffer 0 is not open"},
+      // A lemma about a section that was left out.
+      {2,
+       {"0 1 1", "1 2 1"},
+       "steps 0 1\nknown 1 grounds 0:0 1:2 buffers 1\nso load 1\n"
+       "proof\nso branch 0 1 in 0\non 0 lemma 1\ngap lemma 1\n",
+       "section 1 does not belong to this state"},
+  };
+  for (const Case& each : cases) {
+    std::string text = "berth-proof 1\nclaim infeasible " + std::to_string(each.claim) +
+                       "\nbuffers " + std::to_string(each.buffers.size()) + "\n";
+    for (const std::string& buffer : each.buffers) text += "buffer " + buffer + "\n";
+    text += each.steps + "end\n";
+    EXPECT_EQ(CheckProof(text).fault, each.fault) << text;
+    ProofLines lines(text);
+    const ProofHead head = ReadHead(lines);
+    EXPECT_TRUE(OracleFits(head.problem, each.claim).has_value()) << "true: " << text;
+  }
 }
 
 // Clauses that do not follow: the end without the steps before it, a clause without what it follows
@@ -383,6 +506,81 @@ TEST(ProofTest, BadInput) {
   EXPECT_EQ(CheckProof("berth-proof 2\n").line, 1u);
 }
 
+// Orders that go in a circle raise offsets by some bytes in each round, up to the capacity.
+TEST(ProofTest, ACircleOfOrdersTakesNoMemory) {
+  const std::string head =
+      "berth-proof 1\nclaim infeasible 1000000000000000000\nbuffers 3\n"
+      "buffer 0 1 1\nbuffer 0 1 2\nbuffer 0 1 3\nsteps 0\nclauses\n";
+  const ProofReport report = CheckProof(head + "never 0^1 1^2 2^0\nend\n");
+  EXPECT_EQ(report.fault, "the clause takes too long to check");
+  EXPECT_EQ(report.line, 9u);
+  // Where the circle does not reach far, it is followed to its end.
+  const std::string low =
+      "berth-proof 1\nclaim infeasible 5\nbuffers 3\n"
+      "buffer 0 1 1\nbuffer 0 1 2\nbuffer 0 1 3\nsteps 0\nclauses\n";
+  EXPECT_TRUE(CheckProof(low + "never 0^1 1^2 2^0\nnever\nend\n").ok());
+}
+
+std::string Repeated(const std::string& text, std::size_t times) {
+  std::string all;
+  for (std::size_t k = 0; k < times; ++k) all += text;
+  return all;
+}
+
+TEST(ProofTest, RangesThatRepeatAreRefused) {
+  std::string head = "berth-proof 1\nclaim infeasible 5\nbuffers 1\nbuffer 0 20000 2\nsteps";
+  for (int s = 0; s < 20'000; ++s) head += " " + std::to_string(s);
+  head += "\nproof\nso branch 0 2 in";
+  EXPECT_EQ(CheckProof(head + Repeated(" 0-19999", 20'000) + "\n").fault,
+            "sections are not in increasing order");
+  EXPECT_EQ(CheckProof(head + " 3-5 1\n").fault, "sections are not in increasing order");
+  EXPECT_EQ(CheckProof(head + " 0-4 4\n").fault, "sections are not in increasing order");
+  EXPECT_EQ(CheckProof(head + " 0-4 5\non 0 load 0\n").fault, "nothing is open in section 0");
+}
+
+// Buffers at one step, one half pinned side by side, `distance` bytes apart.
+std::string ManyPins(std::size_t many, std::size_t distance) {
+  std::string text = "berth-proof 1\nclaim infeasible " + std::to_string(distance * many) +
+                     "\nbuffers " + std::to_string(2 * many) + "\n";
+  for (std::size_t k = 0; k < many; ++k) {
+    text += "buffer 0 1 1 at " + std::to_string(distance * k) + "\n";
+  }
+  text += Repeated("buffer 0 1 1\n", many);
+  return text + "steps 0\nproof\nso load 0\nend\n";
+}
+
+TEST(ProofTest, ManyPinsTakeLittle) {
+  EXPECT_EQ(CheckProof(ManyPins(2'000, 1)).fault, "");
+  EXPECT_EQ(CheckProof(ManyPins(2'000, 2)).fault, "the 4000 bytes in section 0 fit above 0");
+  // Too much memory, and too much time.
+  EXPECT_EQ(CheckProof(ManyPins(3'000, 2)).fault, "too many pinned buffers to check");
+  EXPECT_EQ(CheckProof(ManyPins(20'000, 1)).fault, "too many pinned buffers to check");
+}
+
+TEST(ProofTest, TooManyBuffersInSectionsAreRefused) {
+  std::string text = "berth-proof 1\nclaim infeasible 1\nbuffers 5000\n";
+  text += Repeated("buffer 0 5000 1\n", 5000) + "steps";
+  for (int s = 0; s < 5000; ++s) text += " " + std::to_string(s);
+  text += "\nproof\nso load 0\nend\n";
+  EXPECT_EQ(CheckProof(text).fault, "too many buffers in too many steps to check");
+}
+
+// Each line of the path changes all buffers.
+TEST(ProofTest, TooManyChangesAlongAPathAreRefused) {
+  constexpr int kMany = 6'500;
+  std::string text = "berth-proof 1\nclaim infeasible 100000\nbuffers 6500\n";
+  text += Repeated("buffer 0 1 1\n", kMany) + "steps 0\nproof\nso branch 0 1\non 0 load 0\n";
+  for (int k = 1; k < kMany; ++k) {
+    text += "gap branch 0 " + std::to_string(k + 1) + "\n";
+  }
+  EXPECT_FALSE(CheckProof(text).ok());
+  text = text.substr(0, text.find("on 0"));
+  for (int k = 1; k < kMany; ++k) {
+    text += "on " + std::to_string(k) + " branch 0 " + std::to_string(k + 1) + "\n";
+  }
+  EXPECT_EQ(CheckProof(text).fault, "the branches are too deep to check");
+}
+
 // The proof is about the table, whatever its ids and hints.
 TEST(ProofTest, AnotherTableIsRefused) {
   Problem problem = JustInfeasible(RandomProblem(3, TightKnobs()));
@@ -392,10 +590,49 @@ TEST(ProofTest, AnotherTableIsRefused) {
   EXPECT_TRUE(CheckProof(proof, &problem).ok());
   Problem other = problem;
   ++other.buffers[2].size;
-  EXPECT_EQ(CheckProof(proof, &other).fault, "buffer 2 is not that of the table");
+  const ProofReport changed = CheckProof(proof, &other);
+  EXPECT_EQ(changed.fault, "buffer 2 is not that of the table");
+  EXPECT_EQ(Split(proof)[changed.line - 4], "buffers " + std::to_string(problem.buffers.size()));
   other = problem;
   other.buffers.pop_back();
-  EXPECT_FALSE(CheckProof(proof, &other).ok());
+  EXPECT_EQ(CheckProof(proof, &other).line, changed.line - 3);
+  // The line of the plan, where it is the plan that is false.
+  Problem free = problem;
+  free.capacity.reset();
+  Lines lines = Split(*ProofOf(free));
+  const auto plan = std::find_if(lines.begin(), lines.end(),
+                                 [](const std::string& line) { return StartsWith(line, "plan "); });
+  ASSERT_NE(plan, lines.end());
+  *plan = plan->substr(0, plan->rfind(' ')) + " 1000000";
+  EXPECT_EQ(CheckProof(Join(lines)).line, static_cast<std::size_t>(plan - lines.begin()) + 1);
+}
+
+TEST(ProofTest, WhyThereIsNone) {
+  internal::GenerateParameters parameters;
+  parameters.seed = 6;
+  parameters.buffers = 21;
+  parameters.steps = 12;
+  parameters.capacity = 1000;
+  Problem problem = internal::Generate(Family::kFull, parameters)->problem;
+  problem.capacity = 1000;
+  Budget unlimited;
+  const PlanAnswer answer = *Place(problem, {}, unlimited);
+  ASSERT_EQ(answer.outcome, Outcome::kInfeasible);
+  const auto missing = [&](const ProofOptions& options, Budget& budget) {
+    const PlacementProof proof = *ProvePlacement(problem, answer, options, budget);
+    EXPECT_EQ(proof.text.has_value(), !proof.missing.has_value());
+    return proof.missing;
+  };
+  EXPECT_EQ(missing({}, unlimited), std::nullopt);
+  Budget little;
+  little.SetNodeLimit(1);
+  EXPECT_EQ(missing({}, little), NoProof::kBudget);
+  Budget cancelled;
+  cancelled.Cancel();
+  EXPECT_EQ(missing({}, cancelled), NoProof::kInterrupted);
+  ProofOptions small;
+  small.most_bytes = 2;
+  EXPECT_EQ(missing(small, unlimited), NoProof::kMemory);
 }
 
 TEST(ProofTest, OnlyVerdictsHaveProofs) {

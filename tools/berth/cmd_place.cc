@@ -223,10 +223,14 @@ Result<ExitCode> Run(const PlaceArguments& arguments) {
   Planned planned = PlannedOf(arguments, input, answer, search);
   planned.explain = ExplainCommand(arguments);
   BERTH_TRY(Examine(planned));
-  BERTH_TRY(WriteProof(planned, arguments.search, search));
+  BERTH_TRY(FindProof(planned, arguments.search, search));
   FindAdvice(planned, search);
   BERTH_TRY(WriteOutputs(planned));
-  return Conclude(planned);
+  // Whether or not that can be written, the verdict is known.
+  const Result<void> written = WriteProof(planned);
+  const ExitCode code = Conclude(planned);
+  if (!written) return tl::unexpected(written.error());
+  return code;
 }
 
 }  // namespace

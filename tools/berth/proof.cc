@@ -1,6 +1,9 @@
 #include "tools/berth/proof.h"
 
 #include <algorithm>
+#include <new>
+#include <optional>
+#include <utility>
 
 #include "berth/file.h"
 #include "berth/prove.h"
@@ -17,34 +20,63 @@ bool HasProof(Outcome outcome) {
   return outcome == Outcome::kInfeasible || outcome == Outcome::kOptimal;
 }
 
+std::string ReasonText(std::optional<NoProof> reason) {
+  switch (reason.value_or(NoProof::kAlgorithm)) {
+    case NoProof::kBudget:
+      return "no checkable proof within the limit";
+    case NoProof::kInterrupted:
+      return "interrupted before there was a checkable proof";
+    case NoProof::kMemory:
+      return "a checkable proof takes too much memory";
+    case NoProof::kSize:
+      return "too many buffers meet for a checkable proof";
+    case NoProof::kAlgorithm:
+      break;
+  }
+  return "no search that logs its steps can decide it";
+}
+
 }  // namespace
 
-Result<void> WriteProof(Planned& planned, const SearchArguments& arguments, WatchedSearch& search) {
-  const std::string& path = planned.outputs.proof;
-  if (path.empty() || !HasProof(planned.answer.outcome)) return {};
+Result<void> FindProof(Planned& planned, const SearchArguments& arguments, WatchedSearch& search) {
+  if (planned.outputs.proof.empty() || !HasProof(planned.answer.outcome)) return {};
   ProofOptions options;
   options.algorithm = arguments.options.algorithm;
   options.seed = arguments.options.seed;
   options.most_bytes = StatesWithin(arguments.memory_limit, options.most_bytes);
   const double seconds = std::max(kLeastSeconds, kTimesTheSearch * planned.answer.seconds);
-  PlacementProof proof = BERTH_TRY(search.RunAfterwards([&](Budget& budget) {
-    if (!budget.has_time_limit()) budget.SetTimeLimit(seconds);
-    return ProvePlacement(planned.problem, planned.answer, options, budget);
-  }));
   planned.proof.emplace();
-  planned.proof->seconds = proof.seconds;
-  planned.proof->nodes = proof.nodes;
-  if (!proof.text) return {};
-  planned.proof->bytes = static_cast<Bytes>(proof.text->size());
-  return WriteFile(path, *proof.text);
+  try {
+    PlacementProof proof = BERTH_TRY(search.RunAfterwards([&](Budget& budget) {
+      if (!budget.has_time_limit()) budget.SetTimeLimit(seconds);
+      return ProvePlacement(planned.problem, planned.answer, options, budget);
+    }));
+    planned.proof->text = std::move(proof.text);
+    planned.proof->missing = proof.missing;
+    planned.proof->seconds = proof.seconds;
+    planned.proof->nodes = proof.nodes;
+  } catch (const std::bad_alloc&) {
+    planned.proof->missing = NoProof::kMemory;
+  }
+  return {};
+}
+
+Result<void> WriteProof(Planned& planned) {
+  if (!planned.proof || !planned.proof->text) return {};
+  const std::string text = *std::exchange(planned.proof->text, std::nullopt);
+  auto written = WriteFile(planned.outputs.proof, text);
+  planned.proof->failed = !written;
+  if (written) planned.proof->bytes = static_cast<Bytes>(text.size());
+  return written;
 }
 
 std::string ProofText(const Planned& planned) {
   if (!planned.proof) {
     return "not written, as only an optimal plan and \"does not fit\" have one";
   }
+  if (planned.proof->failed) return "proved, but the file cannot be written";
   if (!planned.proof->bytes) {
-    return "not written: proved, but no checkable proof within the limit";
+    return "not written: proved, but " + ReasonText(planned.proof->missing);
   }
   return OneLine(planned.outputs.proof) + ", " + FormatBytes(*planned.proof->bytes) + " in " +
          FormatSeconds(planned.proof->seconds) + "; berth-check-proof checks it";
@@ -52,9 +84,13 @@ std::string ProofText(const Planned& planned) {
 
 Json ProofJson(const Planned& planned) {
   if (!planned.proof) return nullptr;
-  return {{"bytes", ToJson(planned.proof->bytes)},
-          {"seconds", planned.proof->seconds},
-          {"nodes", planned.proof->nodes}};
+  Json json = {{"bytes", ToJson(planned.proof->bytes)},
+               {"not_written", nullptr},
+               {"seconds", planned.proof->seconds},
+               {"nodes", planned.proof->nodes}};
+  if (planned.proof->failed) json["not_written"] = "file";
+  if (planned.proof->missing) json["not_written"] = ToString(*planned.proof->missing);
+  return json;
 }
 
 }  // namespace berth::cli

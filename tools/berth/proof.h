@@ -10,11 +10,13 @@ namespace berth::cli {
 // The fraction of a time limit that is kept for the proof.
 inline constexpr double kShareOfProof = 0.5;
 
-// Writes the proof that was asked for, if the outcome is one that has a proof and it is found within
-// what `search` has left of its time; without a limit, within twice the time of the search, or ten
-// seconds. Leaves in `planned` what became of it.
-[[nodiscard]] Result<void> WriteProof(Planned& planned, const SearchArguments& arguments,
-                                      WatchedSearch& search);
+// Looks for the proof that was asked for, if the outcome is one that has a proof, within what `search`
+// has left of its time; without a limit, within twice the time of the search, or ten seconds. Leaves in
+// `planned` what became of it.
+[[nodiscard]] Result<void> FindProof(Planned& planned, const SearchArguments& arguments,
+                                     WatchedSearch& search);
+// Writes it, if it was found. The summary says so if that fails.
+[[nodiscard]] Result<void> WriteProof(Planned& planned);
 
 // For the summaries.
 [[nodiscard]] std::string ProofText(const Planned& planned);

@@ -14,6 +14,7 @@
 #include "berth/answer.h"
 #include "berth/page.h"
 #include "berth/plan_io.h"
+#include "berth/prove.h"
 #include "tools/berth/command.h"
 #include "tools/berth/model.h"
 #include "tools/berth/output.h"
@@ -25,7 +26,10 @@ namespace berth::cli {
 
 // What became of the proof that was asked for.
 struct ProofFile {
-  std::optional<Bytes> bytes = {};  // None: not written.
+  std::optional<std::string> text = {};  // Until it is written.
+  std::optional<Bytes> bytes = {};       // None: not written,
+  std::optional<NoProof> missing = {};   // as there is none,
+  bool failed = false;                   // or as the file cannot be written.
   double seconds = 0;
   std::int64_t nodes = 0;
 };
@@ -54,7 +58,7 @@ struct Planned {
   std::optional<PinCollision> collision = {};
   std::optional<Peak> peak = {};            // Of a graph.
   std::optional<Bytes> in_place_peak = {};  // What --in-place would make of it.
-  std::optional<ProofFile> proof = {};      // Of a verdict; left by WriteProof().
+  std::optional<ProofFile> proof = {};      // Of a verdict; left by FindProof().
   // What would make it fit, or lower it; found by FindAdvice().
   std::optional<Advice> advice = {};
 

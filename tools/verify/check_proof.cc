@@ -3,12 +3,10 @@
 // Exit codes: 0 it holds, 1 it is refused, 2 bad usage or a file that cannot be read.
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <fstream>
-#include <iostream>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,12 +29,32 @@ constexpr std::string_view kUsage =
     "\n"
     "Exit codes: 0 the proof holds, 1 it is refused, 2 bad usage or an unreadable file.\n";
 
+// The whole text; nothing, and errno says why, where it cannot be read.
 std::optional<std::string> ReadFile(const std::string& path) {
-  if (path == "-") return std::string(std::istreambuf_iterator<char>(std::cin), {});
-  std::ifstream file(path, std::ios::binary);
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  if (!file.is_open() || file.bad()) return std::nullopt;
+  std::FILE* const file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
+  if (file == nullptr) return std::nullopt;
+  constexpr std::size_t kPiece = std::size_t{1} << 20;
+  std::string text;
+  std::size_t size = 0;
+  do {
+    text.resize(size + kPiece);
+    size += std::fread(text.data() + size, 1, kPiece, file);
+  } while (size == text.size());
+  text.resize(size);
+  const bool failed = std::ferror(file) != 0;
+  const int why = errno;
+  if (file != stdin) std::fclose(file);
+  errno = why;
+  if (failed) return std::nullopt;
   return text;
+}
+
+// Whether a text that is no CSV begins as JSON or an archive does, as other inputs of Berth do.
+bool IsOfAnotherFormat(std::string_view text) {
+  const std::size_t first = std::min(text.find_first_not_of(" \t\r\n"), text.size());
+  text.remove_prefix(first);
+  return text.substr(0, 1) == "{" || text.substr(0, 1) == "[" ||
+         text.substr(0, 4096).find('\0') != std::string_view::npos;
 }
 
 std::optional<Ends> EndsOf(std::string_view name) {
@@ -72,6 +90,9 @@ int Check(const std::string& path, const std::optional<std::string>& table_path,
     const auto text = ReadFile(*table_path);
     if (!text) return Complain(*table_path + ": cannot be read: " + std::strerror(errno));
     auto read = ReadCsvTable(*text, ends);
+    if (!read && IsOfAnotherFormat(*text)) {
+      return Complain(*table_path + ": not a table in CSV, the only format that is read here");
+    }
     if (!read) return Complain(*table_path + ":" + read.error().message);
     table = std::move(*read);
   }

@@ -97,7 +97,7 @@ class Records {
 
 class Reader {
  public:
-  Reader(std::string_view text, Ends ends) : records_(text), ends_(ends) {}
+  Reader(std::string_view text, Ends ends) : records_(WithoutMark(text)), ends_(ends) {}
 
   Problem Read() {
     std::vector<std::string> fields;
@@ -112,6 +112,12 @@ class Reader {
  private:
   enum Column { kStart, kEnd, kSize, kAlignment, kOffset, kGaps, kId, kHint, kColumns };
   static constexpr std::size_t kMissing = static_cast<std::size_t>(-1);
+
+  // Some programs begin a text with a byte order mark.
+  static std::string_view WithoutMark(std::string_view text) {
+    constexpr std::string_view kMark = "\xEF\xBB\xBF";
+    return text.substr(text.substr(0, kMark.size()) == kMark ? kMark.size() : 0);
+  }
 
   static Column ColumnOf(const std::string& name) {
     const std::pair<std::string_view, Column> names[] = {
@@ -129,8 +135,6 @@ class Reader {
     std::fill(std::begin(at_), std::end(at_), kMissing);
     for (std::size_t k = 0; k < fields.size(); ++k) {
       std::string name = fields[k];
-      // Some programs begin a text with this mark.
-      if (k == 0 && name.substr(0, 3) == "\xEF\xBB\xBF") name.erase(0, 3);
       for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
       const Column column = ColumnOf(name);
       if (at_[column] != kMissing) throw BadTable{"two columns for the same thing: '" + name + "'"};
@@ -174,10 +178,10 @@ class Reader {
     return buffer;
   }
 
-  // "2-4 5-7@16:32"
+  // "2-4 5-7@16:32", with spaces or tabs between.
   void ReadGaps(std::string_view text, Buffer& buffer) const {
     while (!text.empty()) {
-      const std::size_t end = std::min(text.find(' '), text.size());
+      const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
       std::string_view word = text.substr(0, end);
       text.remove_prefix(std::min(end + 1, text.size()));
       if (word.empty()) continue;

@@ -3,7 +3,7 @@
 #include "tools/verify/proof.h"
 
 #include <algorithm>
-#include <numeric>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -15,6 +15,9 @@
 
 namespace berth::verify {
 namespace {
+
+// Buffers of the branches of one path: 16 bytes each.
+constexpr std::size_t kMostCandidates = std::size_t{1} << 25;
 
 std::string Text(std::size_t number) { return std::to_string(number); }
 std::string Level(Bytes bytes) {
@@ -209,11 +212,12 @@ void Checker::CheckChild(std::size_t buffer) {
 void Checker::CheckRest() {
   Branch& branch = path_.back();
   const auto first = candidates_.begin() + static_cast<std::ptrdiff_t>(branch.candidates);
+  std::unordered_set<std::size_t> done;  // Classes of which one had its turn.
   for (auto c = first; c != candidates_.end(); ++c) {
-    const auto stands_in = [&](const Candidate& other) {
-      return other.done && state_.twin_class(other.buffer) == state_.twin_class(c->buffer);
-    };
-    if (c->done || std::any_of(first, candidates_.end(), stands_in)) continue;
+    if (c->done) done.insert(state_.twin_class(c->buffer));
+  }
+  for (auto c = first; c != candidates_.end(); ++c) {
+    if (done.contains(state_.twin_class(c->buffer))) continue;
     throw FalseStep{"buffer " + Text(c->buffer) + " can lie on the floor of section " +
                     Text(branch.section) + ", and was left out"};
   }
@@ -352,6 +356,9 @@ void Checker::OpenBranch(std::size_t changes) {
     std::vector<std::size_t> sections;
     while (lines_.HasWord()) {
       const auto [first, last] = lines_.Range(state_.sections());
+      if (!sections.empty() && first <= sections.back()) {
+        throw FalseStep{"sections are not in increasing order"};
+      }
       for (std::size_t s = first; s <= last; ++s) {
         if (!state_.is_active(s)) {
           throw FalseStep{"section " + Text(s) + " does not belong to this state"};
@@ -373,6 +380,7 @@ void Checker::OpenBranch(std::size_t changes) {
     if (!state_.is_open(part.other)) continue;
     if (state_.lowest(part.other) + part.lower == floor) candidates_.push_back({part.other, false});
   }
+  if (candidates_.size() > kMostCandidates) throw FalseStep{"the branches are too deep to check"};
   CheckLevel(section, floor, level);
 }
 
@@ -388,6 +396,13 @@ void Checker::CheckLevel(std::size_t section, Bytes floor, Bytes level) {
       throw FalseStep{"buffer " + Text(part.other) + " can lie at " + Level(lowest)};
     }
   }
+  // Of each section, a candidate that is live there.
+  std::vector<std::size_t> candidate(state_.sections(), state_.buffers());
+  for (std::size_t c = path_.back().candidates; c < candidates_.size(); ++c) {
+    for (const LivePart& part : state_.of_buffer(candidates_[c].buffer)) {
+      if (state_.is_active(part.other)) candidate[part.other] = candidates_[c].buffer;
+    }
+  }
   for (std::size_t b = 0; b < state_.buffers(); ++b) {
     if (!state_.is_open(b) || state_.lowest(b) + state_.size(b) >= level) continue;
     const auto& parts = state_.of_buffer(b);
@@ -395,10 +410,11 @@ void Checker::CheckLevel(std::size_t section, Bytes floor, Bytes level) {
                     [&](const LivePart& part) { return part.other == section; })) {
       continue;
     }
-    for (std::size_t c = path_.back().candidates; c < candidates_.size(); ++c) {
-      if (!state_.Meet(candidates_[c].buffer, b)) continue;
-      throw FalseStep{"buffer " + Text(candidates_[c].buffer) + " can lie on buffer " + Text(b) +
-                      ", below " + Level(level)};
+    for (const LivePart& part : parts) {
+      const std::size_t met = candidate[part.other];
+      if (met == state_.buffers()) continue;
+      throw FalseStep{"buffer " + Text(met) + " can lie on buffer " + Text(b) + ", below " +
+                      Level(level)};
     }
   }
 }
@@ -409,26 +425,30 @@ bool AreSame(const Buffer& a, const Buffer& b) {
          a.offset == b.offset && a.gaps == b.gaps;
 }
 
-void CompareWithTable(const Problem& stated, const Problem& table) {
+void CompareWithTable(const ProofHead& head, const Problem& table) {
+  const Problem& stated = head.problem;
   if (stated.buffers.size() != table.buffers.size()) {
     throw FalseStep{"the proof is about " + Text(stated.buffers.size()) +
-                    " buffers, the table has " + Text(table.buffers.size())};
+                        " buffers, the table has " + Text(table.buffers.size()),
+                    head.first_line - 1};
   }
   for (std::size_t b = 0; b < stated.buffers.size(); ++b) {
     if (AreSame(stated.buffers[b], table.buffers[b])) continue;
-    throw FalseStep{"buffer " + Text(b) + " is not that of the table"};
+    throw FalseStep{"buffer " + Text(b) + " is not that of the table", head.first_line + b};
   }
 }
 
 void CheckPlan(const ProofHead& head) {
   const PlanReport report = VerifyOffsets(head.problem, head.plan, 1);
   if (!report.ok()) {
-    throw FalseStep{"the plan does not hold: " +
-                    Describe(report.faults.front(), head.problem, AsPlan(head.problem, head.plan))};
+    throw FalseStep{"the plan does not hold: " + Describe(report.faults.front(), head.problem,
+                                                          AsPlan(head.problem, head.plan)),
+                    head.plan_line};
   }
   if (report.height != head.claimed) {
     throw FalseStep{"the plan is " + std::to_string(report.height) + " bytes high, not " +
-                    std::to_string(head.claimed)};
+                        std::to_string(head.claimed),
+                    head.plan_line};
   }
 }
 
@@ -442,12 +462,12 @@ ProofReport CheckProof(std::string_view proof, const Problem* table) {
     report.is_optimal = head.is_optimal;
     report.refuted = head.is_optimal ? head.claimed - 1 : head.claimed;
     report.buffers = head.problem.buffers.size();
-    if (table != nullptr) CompareWithTable(head.problem, *table);
+    if (table != nullptr) CompareWithTable(head, *table);
     if (head.is_optimal) CheckPlan(head);
     Checker(head, lines, report).Run();
   } catch (const FalseStep& fault) {
     report.fault = fault.what;
-    report.line = lines.number();
+    report.line = fault.line != 0 ? fault.line : lines.number();
   }
   return report;
 }

@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,7 +32,12 @@ struct ProofReport {
 
 // Checks `proof`, whole. With `table`, the proof must be about exactly its buffers, in their order;
 // ids and hints say nothing about plans and are not compared.
-// Cost: for each step, the buffers live in the sections that it changes; memory for all lemmas.
+// A text that would take too much is refused with a sentence: one with more than 2^24 buffers in
+// sections, 2^26 meetings with pinned buffers or 2^22 intervals beside them, 2^23 orders, or 2^24 changes along one path of
+// branches. Together these take some GiB at most, the rest at most 100 bytes for each byte of the text.
+// Cost: for each branch, the buffers live in the sections that it changes; for each lemma, all
+// sections and buffers; for each clause, each section once and what follows from it: at most 10^7
+// looks at an order, or 16 looks at each if that is more.
 [[nodiscard]] ProofReport CheckProof(std::string_view proof, const Problem* table = nullptr);
 
 }  // namespace berth::verify

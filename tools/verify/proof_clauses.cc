@@ -9,7 +9,14 @@
 namespace berth::verify {
 namespace {
 
-constexpr std::size_t kMostOrders = std::size_t{1} << 26;
+// 41 bytes each.
+constexpr std::size_t kMostOrders = std::size_t{1} << 23;
+// Buffers that are looked at in sections to find the orders.
+constexpr std::size_t kMostMeetings = std::size_t{1} << 32;
+// Orders and atoms that one clause may look at: a false one may go around a cycle of orders as often as
+// the capacity has bytes.
+constexpr std::size_t kMostWork = 10'000'000;
+constexpr std::size_t kMostPasses = 16;  // Over all orders, if these are more.
 
 Bytes RoundUp(Bytes value, Bytes unit) {
   const Bytes rest = value % unit;
@@ -20,12 +27,19 @@ Bytes RoundDown(Bytes value, Bytes unit) {
   return rest == 0 ? value : value - rest - (rest < 0 ? unit : 0);
 }
 
+// Whether a buffer is live in the section of a part and not in the one before.
+bool Begins(const std::vector<LivePart>& parts, std::size_t k) {
+  return k == 0 || parts[k].other != parts[k - 1].other + 1;
+}
+
 }  // namespace
 
 Clauses::Clauses(const Problem& problem, const ProofState& state) : state_(state) {
   const std::size_t n = problem.buffers.size();
   low_.assign(n, 0);
   high_.assign(n, 0);
+  low_noted_.assign(n, 0);
+  high_noted_.assign(n, 0);
   queued_.assign(n, 0);
   FindOrders();
   for (std::size_t b = 0; b < n; ++b) {
@@ -40,23 +54,48 @@ Clauses::Clauses(const Problem& problem, const ProofState& state) : state_(state
   }
   if (!state.has_windows()) OrderTwins();
   Follow({});
-  journal_.clear();
+  ForgetChanges();
 }
 
+// Buffers that meet do so first where one of them begins: at the start of its life, or after a gap.
 void Clauses::FindOrders() {
+  std::vector<std::vector<std::size_t>> beginning(state_.sections());
+  for (std::size_t b = 0; b < low_.size(); ++b) {
+    const std::vector<LivePart>& parts = state_.of_buffer(b);
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      if (Begins(parts, k)) beginning[parts[k].other].push_back(b);
+    }
+  }
   orders_of_.resize(low_.size());
   std::vector<std::size_t> met(low_.size(), low_.size());
+  std::size_t meetings = 0;
   for (std::size_t a = 0; a < low_.size(); ++a) {
-    for (const LivePart& here : state_.of_buffer(a)) {
-      for (const LivePart& there : state_.of_section(here.other)) {
-        const std::size_t b = there.other;
-        if (b <= a || std::exchange(met[b], a) == a) continue;
-        AddOrders(a, b);
-        if (orders_.size() > kMostOrders) throw FalseStep{"too many buffers meet"};
+    const auto meet = [&](std::size_t b) {
+      if (b <= a || std::exchange(met[b], a) == a) return;
+      meetings +=
+          state_.has_windows() ? state_.of_buffer(a).size() + state_.of_buffer(b).size() : 1;
+      AddOrders(a, b);
+    };
+    const std::vector<LivePart>& parts = state_.of_buffer(a);
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      const std::vector<LivePart>& all = state_.of_section(parts[k].other);
+      const std::vector<std::size_t>& some = beginning[parts[k].other];
+      if (Begins(parts, k)) {
+        for (const LivePart& there : all) meet(there.other);
+      } else {
+        for (const std::size_t b : some) meet(b);
+      }
+      meetings += 1 + (Begins(parts, k) ? all.size() : some.size());
+      if (meetings > kMostMeetings || orders_.size() > kMostOrders) {
+        throw FalseStep{"too many buffers meet"};
       }
     }
   }
   holds_.assign(orders_.size(), 0);
+  for (std::vector<std::size_t>& orders : orders_of_) {
+    std::sort(orders.begin(), orders.end(),
+              [this](std::size_t x, std::size_t y) { return PlaceOf(x) < PlaceOf(y); });
+  }
 }
 
 // The intervals of offset(b) - offset(a) that the two exclude, those that overlap as one.
@@ -64,7 +103,8 @@ void Clauses::AddOrders(std::size_t a, std::size_t b) {
   std::vector<Interval> intervals;
   const std::vector<LivePart>& of_a = state_.of_buffer(a);
   const std::vector<LivePart>& of_b = state_.of_buffer(b);
-  for (std::size_t i = 0, j = 0; i < of_a.size() && j < of_b.size();) {
+  if (!state_.has_windows()) intervals.push_back({-state_.size(b), state_.size(a)});
+  for (std::size_t i = 0, j = 0; state_.has_windows() && i < of_a.size() && j < of_b.size();) {
     if (of_a[i].other == of_b[j].other) {
       intervals.push_back({of_a[i].lower - of_b[j].upper, of_a[i].upper - of_b[j].lower});
       ++i;
@@ -103,10 +143,13 @@ void Clauses::OrderTwins() {
 
 std::optional<std::size_t> Clauses::FindOrder(std::size_t above, std::size_t below,
                                               std::size_t interval) const {
-  for (const std::size_t order : orders_of_[below]) {
-    if (orders_[order].above == above && orders_[order].interval == interval) return order;
-  }
-  return std::nullopt;
+  const std::vector<std::size_t>& orders = orders_of_[below];
+  const std::pair wanted(above, interval);
+  const auto found =
+      std::lower_bound(orders.begin(), orders.end(), wanted,
+                       [this](std::size_t x, const auto& y) { return PlaceOf(x) < y; });
+  if (found == orders.end() || PlaceOf(*found) != wanted) return std::nullopt;
+  return *found;
 }
 
 Clauses::Truth Clauses::TruthOf(const Atom& atom) const {
@@ -155,7 +198,7 @@ void Clauses::Touch(std::size_t b) {
 void Clauses::Raise(std::size_t b, Bytes value) {
   value = RoundUp(value, unit_[b]);
   if (value <= low_[b]) return;
-  journal_.push_back({Field::kLow, b, low_[b]});
+  if (std::exchange(low_noted_[b], epoch_) != epoch_) journal_.push_back({Field::kLow, b, low_[b]});
   low_[b] = value;
   failed_ |= value > high_[b];
   Touch(b);
@@ -164,7 +207,9 @@ void Clauses::Raise(std::size_t b, Bytes value) {
 void Clauses::Lower(std::size_t b, Bytes value) {
   value = RoundDown(value, unit_[b]);
   if (value >= high_[b]) return;
-  journal_.push_back({Field::kHigh, b, high_[b]});
+  if (std::exchange(high_noted_[b], epoch_) != epoch_) {
+    journal_.push_back({Field::kHigh, b, high_[b]});
+  }
   high_[b] = value;
   failed_ |= value < low_[b];
   Touch(b);
@@ -181,6 +226,7 @@ void Clauses::Decide(std::size_t order) {
 
 // What the bounds of `b` imply for all that it meets.
 void Clauses::FollowOrders(std::size_t b) {
+  Spend(orders_of_[b].size());
   for (const std::size_t up : orders_of_[b]) {
     const std::size_t down = up ^ 1;
     const std::size_t c = orders_[up].above;
@@ -214,6 +260,7 @@ void Clauses::CheckSection(std::size_t s) {
 
 // Follows from a clause what it implies. True if something does.
 bool Clauses::ApplyClause(const std::vector<Atom>& atoms) {
+  Spend(atoms.size());
   const Atom* open = nullptr;
   for (const Atom& atom : atoms) {
     const Truth truth = TruthOf(atom);
@@ -247,9 +294,16 @@ void Clauses::Follow(const std::vector<std::size_t>& used) {
   queue_.clear();
 }
 
-void Clauses::UndoTo(std::size_t changes) {
-  for (; journal_.size() > changes; journal_.pop_back()) {
-    const Change& change = journal_.back();
+// Counts what one clause looks at.
+void Clauses::Spend(std::size_t work) {
+  work_ += work + 1;
+  if (work_ > std::max(kMostWork, kMostPasses * orders_.size())) {
+    throw FalseStep{"the clause takes too long to check"};
+  }
+}
+
+void Clauses::Undo() {
+  for (const Change& change : journal_) {
     switch (change.field) {
       case Field::kLow:
         low_[change.index] = change.old;
@@ -262,19 +316,26 @@ void Clauses::UndoTo(std::size_t changes) {
         break;
     }
   }
+  ForgetChanges();
+}
+
+void Clauses::ForgetChanges() {
+  journal_.clear();
+  ++epoch_;
 }
 
 bool Clauses::Add(const std::vector<Atom>& atoms, const std::vector<std::size_t>& used) {
+  work_ = 0;
   if (!failed_) {
     for (const Atom& atom : atoms) Assume(atom);
     Follow(used);
     if (!failed_) return false;
     failed_ = false;
-    UndoTo(0);
+    Undo();
     if (atoms.size() == 1) {
       Refuse(atoms.front());
       Follow({});
-      journal_.clear();
+      ForgetChanges();
     }
     failed_ |= atoms.empty();
   }

@@ -38,7 +38,7 @@ class Clauses {
                                                      std::size_t interval) const;
 
   // Adds the clause if it follows from the clauses `used` (below size()), from those of one atom, and
-  // from the problem. False if it does not.
+  // from the problem. False if it does not. Throws FalseStep where that takes too long to find out.
   [[nodiscard]] bool Add(const std::vector<Atom>& atoms, const std::vector<std::size_t>& used);
 
  private:
@@ -61,6 +61,10 @@ class Clauses {
     Bytes old;
   };
 
+  // Where an order stands in its orders_of_.
+  [[nodiscard]] std::pair<std::size_t, std::size_t> PlaceOf(std::size_t order) const {
+    return {orders_[order].above, orders_[order].interval};
+  }
   void FindOrders();
   void AddOrders(std::size_t a, std::size_t b);
   void OrderTwins();
@@ -75,7 +79,9 @@ class Clauses {
   void FollowOrders(std::size_t b);
   void CheckSection(std::size_t s);
   [[nodiscard]] bool ApplyClause(const std::vector<Atom>& atoms);
-  void UndoTo(std::size_t changes);
+  void Spend(std::size_t work);
+  void Undo();
+  void ForgetChanges();
 
   const ProofState& state_;
   std::vector<Bytes> size_, unit_;  // Offsets are multiples of a unit, but for pinned buffers.
@@ -85,7 +91,11 @@ class Clauses {
   std::vector<std::vector<std::size_t>> orders_of_;  // Of each buffer: those that it is below in.
   std::vector<std::size_t> queue_;
   std::vector<std::uint8_t> queued_;
+  // What the clause has changed, and what was there before it: each bound once.
   std::vector<Change> journal_;
+  std::uint64_t epoch_ = 1;
+  std::vector<std::uint64_t> low_noted_, high_noted_;  // By buffer: when it was noted last.
+  std::size_t work_ = 0;                               // Of the clause that is being checked.
   std::vector<std::vector<Atom>> clauses_;
   std::vector<std::pair<Bytes, Bytes>> members_;  // Of the section that is looked at.
   bool failed_ = false;

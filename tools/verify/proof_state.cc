@@ -1,8 +1,8 @@
 #include "tools/verify/proof_state.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "tools/verify/pieces.h"
@@ -12,7 +12,13 @@ namespace berth::verify {
 namespace {
 
 // Buffers in sections, together: 24 bytes each, twice.
-constexpr std::size_t kMostParts = std::size_t{1} << 27;
+constexpr std::size_t kMostParts = std::size_t{1} << 24;
+// Intervals that pinned buffers leave to the others: 16 bytes each.
+constexpr std::size_t kMostBlocked = std::size_t{1} << 22;
+// Pieces of pinned buffers times pieces of others, as far as they are looked at.
+constexpr std::size_t kMostMeetings = std::size_t{1} << 26;
+// What can be undone: 24 bytes each.
+constexpr std::size_t kMostChanges = std::size_t{1} << 24;
 
 }  // namespace
 
@@ -32,16 +38,22 @@ ProofState::ProofState(const Problem& problem, const std::vector<Step>& steps, B
 }
 
 void ProofState::FindSections(const std::vector<Step>& steps) {
+  const auto index = [&](Step step) {
+    return static_cast<std::size_t>(std::lower_bound(steps.begin(), steps.end(), step) -
+                                    steps.begin());
+  };
   std::size_t parts = 0;
+  for (const Buffer& buffer : problem_.buffers) {
+    ForEachPiece(buffer, [&](Step start, Step end, Bytes lower, Bytes upper) {
+      has_windows_ |= lower != 0 || upper != buffer.size;
+      parts += index(end) - index(start);
+      if (parts > kMostParts) throw FalseStep{"too many buffers in too many steps to check"};
+    });
+  }
   for (std::size_t b = 0; b < buffers(); ++b) {
     ForEachPiece(problem_.buffers[b], [&](Step start, Step end, Bytes lower, Bytes upper) {
-      has_windows_ |= lower != 0 || upper != size(b);
-      const auto first = std::lower_bound(steps.begin(), steps.end(), start);
-      const auto last = std::lower_bound(first, steps.end(), end);
-      parts += static_cast<std::size_t>(last - first);
-      if (parts > kMostParts) throw FalseStep{"too many buffers in too many steps to check"};
-      for (auto step = first; step != last; ++step) {
-        const auto s = static_cast<std::size_t>(step - steps.begin());
+      const std::size_t last = index(end);
+      for (std::size_t s = index(start); s < last; ++s) {
         of_section_[s].push_back({b, lower, upper});
         of_buffer_[b].push_back({s, lower, upper});
       }
@@ -62,51 +74,103 @@ void ProofState::FindGrain() {
   grain_ = std::max<Bytes>(grain, 1);
 }
 
-// Cost: the pieces of pinned buffers times all others.
+// For a piece of a buffer only the pinned pieces that begin before it ends are looked at, the last ones
+// first, until all that are left have ended.
 void ProofState::FindBlocked() {
   struct Pinned {
     Step start, end;
     Bytes bottom, top;
+    Step last_end;  // Of this one and all before it.
   };
   std::vector<Pinned> pinned;
   for (const Buffer& buffer : problem_.buffers) {
     if (!buffer.offset) continue;
     ForEachPiece(buffer, [&](Step start, Step end, Bytes lower, Bytes upper) {
-      pinned.push_back({start, end, *buffer.offset + lower, *buffer.offset + upper});
+      pinned.push_back({start, end, *buffer.offset + lower, *buffer.offset + upper, end});
     });
   }
   blocked_.resize(buffers());
-  if (pinned.empty()) return;
+  std::sort(pinned.begin(), pinned.end(),
+            [](const Pinned& x, const Pinned& y) { return x.start < y.start; });
+  for (std::size_t k = 1; k < pinned.size(); ++k) {
+    pinned[k].last_end = std::max(pinned[k].last_end, pinned[k - 1].last_end);
+  }
+  std::size_t kept = 0;
+  std::size_t meetings = 0;
   for (std::size_t b = 0; b < buffers(); ++b) {
     if (problem_.buffers[b].offset) continue;
+    std::vector<Blocked> found;
     ForEachPiece(problem_.buffers[b], [&](Step start, Step end, Bytes lower, Bytes upper) {
-      for (const Pinned& pin : pinned) {
-        if (pin.start >= end || pin.end <= start) continue;
-        blocked_[b].push_back({pin.bottom - upper, pin.top - lower});
+      auto pin = std::lower_bound(pinned.begin(), pinned.end(), end,
+                                  [](const Pinned& x, Step step) { return x.start < step; });
+      while (pin != pinned.begin() && (--pin)->last_end > start) {
+        ++meetings;
+        if (pin->end > start) found.push_back({pin->bottom - upper, pin->top - lower});
+      }
+      if (found.size() > kMostBlocked || meetings > kMostMeetings) {
+        throw FalseStep{"too many pinned buffers to check"};
       }
     });
-    std::sort(blocked_[b].begin(), blocked_[b].end(), [](const Blocked& x, const Blocked& y) {
-      return std::pair(x.after, x.until) < std::pair(y.after, y.until);
-    });
+    blocked_[b] = Merged(std::move(found));
+    kept += blocked_[b].size();
+    if (kept > kMostBlocked) throw FalseStep{"too many pinned buffers to check"};
   }
+}
+
+// In increasing order, those that overlap as one.
+std::vector<ProofState::Blocked> ProofState::Merged(std::vector<Blocked> all) {
+  std::sort(all.begin(), all.end(),
+            [](const Blocked& x, const Blocked& y) { return x.after < y.after; });
+  std::vector<Blocked> merged;
+  for (const Blocked& each : all) {
+    if (!merged.empty() && each.after < merged.back().until) {
+      merged.back().until = std::max(merged.back().until, each.until);
+    } else {
+      merged.push_back(each);
+    }
+  }
+  merged.shrink_to_fit();
+  return merged;
+}
+
+// Less than, equal to or greater than 0: by all that decides where a buffer may lie.
+int ProofState::CompareTwins(std::size_t a, std::size_t b) const {
+  const Buffer& x = problem_.buffers[a];
+  const Buffer& y = problem_.buffers[b];
+  const auto sizes = [&](const Buffer& buffer, std::size_t k) {
+    return std::tuple(buffer.offset.value_or(-1), buffer.size, buffer.alignment,
+                      of_buffer_[k].size(), blocked_[k].size());
+  };
+  if (sizes(x, a) != sizes(y, b)) return sizes(x, a) < sizes(y, b) ? -1 : 1;
+  for (std::size_t k = 0; k < of_buffer_[a].size(); ++k) {
+    const auto of = [k](const std::vector<LivePart>& parts) {
+      return std::tuple(parts[k].other, parts[k].lower, parts[k].upper);
+    };
+    if (of(of_buffer_[a]) != of(of_buffer_[b]))
+      return of(of_buffer_[a]) < of(of_buffer_[b]) ? -1 : 1;
+  }
+  for (std::size_t k = 0; k < blocked_[a].size(); ++k) {
+    const auto of = [k](const std::vector<Blocked>& all) {
+      return std::pair(all[k].after, all[k].until);
+    };
+    if (of(blocked_[a]) != of(blocked_[b])) return of(blocked_[a]) < of(blocked_[b]) ? -1 : 1;
+  }
+  return 0;
 }
 
 // Buffers with the same bytes in the same sections and the same offsets to choose from.
 void ProofState::FindTwins() {
-  std::map<std::vector<Bytes>, std::size_t> known;
-  for (std::size_t b = 0; b < buffers(); ++b) {
-    const Buffer& buffer = problem_.buffers[b];
-    twin_class_.push_back(b);
-    if (buffer.offset) continue;
-    std::vector<Bytes> key = {buffer.size, buffer.alignment,
-                              static_cast<Bytes>(of_buffer_[b].size())};
-    for (const LivePart& part : of_buffer_[b]) {
-      key.insert(key.end(), {static_cast<Bytes>(part.other), part.lower, part.upper});
-    }
-    for (const Blocked& blocked : blocked_[b]) {
-      key.insert(key.end(), {blocked.after, blocked.until});
-    }
-    twin_class_.back() = known.try_emplace(std::move(key), b).first->second;
+  std::vector<std::size_t> order(buffers());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
+    const int compared = CompareTwins(a, b);
+    return compared != 0 ? compared < 0 : a < b;
+  });
+  twin_class_.resize(buffers());
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const bool is_twin =
+        k > 0 && !problem_.buffers[order[k]].offset && CompareTwins(order[k - 1], order[k]) == 0;
+    twin_class_[order[k]] = is_twin ? twin_class_[order[k - 1]] : order[k];
   }
 }
 
@@ -118,8 +182,11 @@ Bytes ProofState::Lift(std::size_t b, Bytes offset) const {
     return (value + buffer.alignment - 1) / buffer.alignment * buffer.alignment;
   };
   offset = aligned(offset);
-  for (const Blocked& blocked : blocked_[b]) {
-    if (offset > blocked.after && offset < blocked.until) offset = aligned(blocked.until);
+  const std::vector<Blocked>& all = blocked_[b];
+  auto next = std::upper_bound(all.begin(), all.end(), offset,
+                               [](Bytes value, const Blocked& x) { return value < x.until; });
+  for (; next != all.end() && offset > next->after; ++next) {
+    if (offset < next->until) offset = aligned(next->until);
   }
   return offset;
 }
@@ -138,21 +205,6 @@ Bytes ProofState::Floor(std::size_t s) const {
     if (is_open(part.other)) floor = std::min(floor, lowest(part.other) + part.lower);
   }
   return floor;
-}
-
-bool ProofState::Meet(std::size_t a, std::size_t b) const {
-  const std::vector<LivePart>& of_a = of_buffer_[a];
-  const std::vector<LivePart>& of_b = of_buffer_[b];
-  for (std::size_t i = 0, j = 0; i < of_a.size() && j < of_b.size();) {
-    if (of_a[i].other == of_b[j].other) {
-      if (is_active(of_a[i].other)) return true;
-      ++i;
-      ++j;
-    } else {
-      ++(of_a[i].other < of_b[j].other ? i : j);
-    }
-  }
-  return false;
 }
 
 void ProofState::Begin() {
@@ -243,6 +295,7 @@ Bytes& ProofState::At(Field field, std::size_t index) {
 void ProofState::Set(Field field, std::size_t index, Bytes value) {
   Bytes& place = At(field, index);
   if (place == value) return;
+  if (journal_.size() >= kMostChanges) throw FalseStep{"the branches are too deep to check"};
   journal_.push_back({field, index, place});
   place = value;
 }

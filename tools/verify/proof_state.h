@@ -7,7 +7,6 @@
 #ifndef BERTH_TOOLS_VERIFY_PROOF_STATE_H_
 #define BERTH_TOOLS_VERIFY_PROOF_STATE_H_
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -58,8 +57,6 @@ class ProofState {
   [[nodiscard]] Bytes lowest(std::size_t b) const { return lowest_[b]; }
   // The least level of open bytes in a section; kNowhere if there are none.
   [[nodiscard]] Bytes Floor(std::size_t s) const;
-  // Whether open bytes of both are live in some section.
-  [[nodiscard]] bool Meet(std::size_t a, std::size_t b) const;
 
   // Every section active on ground 0, every buffer open.
   void Begin();
@@ -87,11 +84,12 @@ class ProofState {
   struct Blocked {
     Bytes after;  // Offsets above this and
     Bytes until;  // below this meet a pinned buffer.
-    friend auto operator<=>(const Blocked&, const Blocked&) = default;
   };
 
   void FindSections(const std::vector<Step>& steps);
   void FindBlocked();
+  [[nodiscard]] static std::vector<Blocked> Merged(std::vector<Blocked> all);
+  [[nodiscard]] int CompareTwins(std::size_t a, std::size_t b) const;
   void FindTwins();
   void FindGrain();
   [[nodiscard]] Bytes Lift(std::size_t b, Bytes offset) const;
@@ -105,7 +103,7 @@ class ProofState {
   bool has_windows_ = false;
   std::vector<std::vector<LivePart>> of_section_;
   std::vector<std::vector<LivePart>> of_buffer_;
-  std::vector<std::vector<Blocked>> blocked_;
+  std::vector<std::vector<Blocked>> blocked_;  // In increasing order, disjoint.
   std::vector<std::size_t> twin_class_;
 
   std::vector<Bytes> active_, open_, ground_, load_, lowest_;

@@ -163,9 +163,11 @@ ProofHead ReadHead(ProofLines& lines) {
   head.claimed = lines.Number(0, kMaxBytes);
   lines.EndLine();
   ReadBuffers(lines, head.problem);
+  head.first_line = lines.number() + 1 - head.problem.buffers.size();
   std::string_view word = lines.NextLine();
   if (head.is_optimal) {
     if (word != "plan") throw FalseStep{"expected the 'plan'"};
+    head.plan_line = lines.number();
     while (lines.HasWord()) head.plan.push_back(lines.Number(0, kMaxBytes));
     word = lines.NextLine();
   }

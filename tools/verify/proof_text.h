@@ -17,6 +17,7 @@ namespace berth::verify {
 // A step that is false or cannot be read. Only CheckProof() catches it.
 struct FalseStep {
   std::string what;
+  std::size_t line = 0;  // 0: the one that was read last.
 };
 
 // One line after the other, split into words at single spaces.
@@ -60,8 +61,10 @@ class ProofLines {
 // What stands before the steps.
 struct ProofHead {
   bool is_optimal = false;
-  Bytes claimed = 0;  // A capacity that no plan has, or (is_optimal) the least height.
-  Problem problem;    // Ids are the numbers of the buffers.
+  Bytes claimed = 0;           // A capacity that no plan has, or (is_optimal) the least height.
+  Problem problem;             // Ids are the numbers of the buffers.
+  std::size_t first_line = 0;  // Of buffer 0; each stands in a line of its own.
+  std::size_t plan_line = 0;
   std::vector<Bytes> plan;
   std::vector<Step> steps;
 };

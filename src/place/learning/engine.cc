@@ -305,7 +305,7 @@ void Engine::Raise(Buffer b, Bytes value, Cause cause, std::int32_t because) {
   lows_[at].push_back({value, static_cast<EventIndex>(trail_.size())});
   trail_.push_back({low_[at], b, because, level(), Change::kLow, cause, false});
   NoteFact(trail_.back());
-  LogFact({Atom::Kind::kAtMost, b, value - 1}, cause, because);
+  if (log_ != nullptr) LogFact({Atom::Kind::kAtMost, b, value - 1}, cause, because);
   low_[at] = value;
   if (value > high_[at] && failure_ == Failure::kNothing) {
     failure_ = Failure::kBounds;
@@ -323,7 +323,7 @@ void Engine::Lower(Buffer b, Bytes value, Cause cause, std::int32_t because) {
   highs_[at].push_back({value, static_cast<EventIndex>(trail_.size())});
   trail_.push_back({high_[at], b, because, level(), Change::kHigh, cause, false});
   NoteFact(trail_.back());
-  LogFact({Atom::Kind::kAtLeast, b, value + 1}, cause, because);
+  if (log_ != nullptr) LogFact({Atom::Kind::kAtLeast, b, value + 1}, cause, because);
   high_[at] = value;
   if (value < low_[at] && failure_ == Failure::kNothing) {
     failure_ = Failure::kBounds;
@@ -356,7 +356,7 @@ void Engine::Decide(OrderedPair pair, Cause cause, std::int32_t because) {
   const bool listed = !is_fixed(lower) && !is_fixed(upper);
   trail_.push_back({0, pair, because, level(), Change::kOrder, cause, listed});
   NoteFact(trail_.back());
-  LogFact({Atom::Kind::kAbove, Reverse(pair), 0}, cause, because);
+  if (log_ != nullptr) LogFact({Atom::Kind::kAbove, Reverse(pair), 0}, cause, because);
   if (listed) {
     above_[At(lower)].push_back({upper, pair});
     below_[At(upper)].push_back({lower, pair});
@@ -821,9 +821,9 @@ std::int32_t Engine::LogLearned() {
 }
 
 // Before any placement, what follows from a nogood counts from now on; the checker finds by itself
-// what follows without one.
+// what follows without one. Only with a log.
 void Engine::LogFact(const Atom& impossible, Cause cause, std::int32_t because) {
-  if (log_ == nullptr || level() > 0 || cause != Cause::kNogood) return;
+  if (level() > 0 || cause != Cause::kNogood) return;
   const std::int32_t used = nogoods_[At(because)].logged;
   (void)log_->Add({LoggedOf(impossible)}, {&used, 1});
 }

@@ -36,7 +36,8 @@ namespace berth::internal::learning {
 
 // `overlaps` must outlive the search. For any shape of gaps; impossible is a proof. Memory: some 40
 // bytes for each pair that meets (some 90 once something was learned), 4 for each piece in each
-// section. With a `log`, which must outlive the search and is for one capacity, the log holds why it is impossible; the search gives up once the log is full.
+// section. With a `log`, which must outlive the search and is for one capacity, the log holds why it is
+// impossible; the search gives up once the log is full.
 [[nodiscard]] std::unique_ptr<Search> MakeSearch(const Instance& instance, const Overlaps& overlaps,
                                                  const Options& options, std::uint64_t seed,
                                                  ClauseLog* log = nullptr);

@@ -23,8 +23,8 @@ namespace {
 constexpr std::int64_t kRunNodes = 1000;
 constexpr std::int64_t kRunNodesEach = 2;
 
-// Failed states that are remembered: at most kTableEntries, and fewer where they would take more
-// than kTableBytes.
+// Failed states that are remembered: at most kTableEntries, and fewer where their floors and bits would
+// take more than kTableBytes. Beside these an entry is about 120 bytes.
 constexpr std::size_t kTableEntries = 262'144;
 constexpr std::size_t kTableBytes = std::size_t{64} << 20;
 
