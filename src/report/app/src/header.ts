@@ -18,7 +18,8 @@ export function planHeader(data: Data, plans: Plan[]): HTMLElement {
   if (data.diff) return diffHeader(data.diff, plans as [Plan, Plan]);
   const plan = plans[0]!;
   const { head } = plan;
-  const [tone, sign, text] = OUTCOMES[head.outcome] ?? ["unsure", "?", head.outcome];
+  const known = Object.hasOwn(OUTCOMES, head.outcome) ? OUTCOMES[head.outcome] : null;
+  const [tone, sign, text] = known ?? ["unsure", "?", head.outcome];
   const { sizesMissing } = head;
   const ordered = data.command === "schedule";
   const proved = tone === "good";
