@@ -208,13 +208,13 @@ export class App {
   private frame(): void {
     const { kind, operators, openDimensions, data } = this.opened!;
     const diff = kind === "diff";
-    const planned = data !== null;
+    const given = data !== null; // Nothing is left to plan.
     const [file] = this.files;
     document.title = `${abridged(file!.name, 60)}: Berth`;
     this.report?.stop();
     this.report = null;
     this.place.replaceChildren();
-    this.place.classList.toggle("one", !planned);
+    this.place.classList.toggle("one", !given);
     this.advice.replaceChildren();
     this.advice.hidden = true;
     this.answer.style.minHeight = "";
@@ -222,7 +222,7 @@ export class App {
     this.takeAway.replaceChildren();
     this.curve.hidden = true;
     this.curve.replaceChildren();
-    this.controls = planned
+    this.controls = given
       ? null
       : new Controls(kind, settingsFrom(location.hash.slice(1)), () => this.changed());
     this.controls?.openDimensions(openDimensions);
