@@ -473,6 +473,17 @@ describe("a plan", () => {
     });
     assert.equal(await figure("height"), heightOf(open, { dim: ["batch_size=8"] }));
     assert.match(new URL(page.url()).hash, /dim=batch_size%3D8/);
+    // The same model again keeps them; another one lacks them. The memory is that of the device.
+    await limit("300KiB");
+    await page.waitForURL(/memory=307200/);
+    await replan(page, () => drop(page, open));
+    assert.equal(await page.getByLabel("batch_size").inputValue(), "8");
+    await replan(page, () => drop(page, CELLS));
+    assert.equal(await page.locator(".search-text.bad").count(), 0);
+    assert.match(await status(page), /300 KiB/);
+    assert.equal(await page.getByRole("textbox", { name: "Memory" }).inputValue(), "300 KiB");
+    await page.waitForURL((url) => !url.hash.includes("dim="));
+    assert.match(new URL(page.url()).hash, /memory=307200/);
   });
   test("says what a link sets that the model lacks, and can be set otherwise", async () => {
     await start({ hash: "#dim=batch%3D4" });
@@ -603,6 +614,15 @@ describe("other files", () => {
       if (!options.memory) assert.equal(await figure("height"), plan.height);
       assert.equal(await page.locator(".controls").count(), 0);
       assert.equal(await page.locator("#tab-transfers").count(), options.budget ? 1 : 0);
+      if (options.memory) {
+        // What each memory costs is not in the file.
+        assert.doesNotMatch(
+          await page.locator(".report-place header").textContent(),
+          /of the cost/,
+        );
+        const titles = await (await panel("memories")).locator("th").allTextContents();
+        assert.equal(titles.at(-1), "Buffers");
+      }
       for (const tab of await page.getByRole("tab").all()) await tab.click();
       assert.match((await take(page, "seen:svg")).bytes.toString(), /^<svg/);
       assert.deepEqual(await accessibility(page), []);

@@ -252,8 +252,10 @@ function memoryFigures(plan: Plan, moves: Move[]): HTMLElement[] {
   const tensors = new Set(raw.buffers.tensor ?? []).size;
   const share = (m: number): string => {
     if (!plan.scratchpads) {
-      const own = percent(raw.memories![m]!.cost ?? 0, head.cost ?? 0);
-      return `${own} of the ${raw.run ? "run" : "cost"}`;
+      const own = raw.memories![m]!.cost;
+      return own === null
+        ? ""
+        : `${percent(own, head.cost ?? 0)} of the ${raw.run ? "run" : "cost"}`;
     }
     const { written, read } = movesIn(plan, moves, m);
     const own = sum([written, read]);
@@ -264,8 +266,9 @@ function memoryFigures(plan: Plan, moves: Move[]): HTMLElement[] {
   return [
     ...raw.memories!.map(({ name, height, capacity }, m) => {
       const full =
-        capacity === null || Number(capacity) === 0 ? "" : `${percent(height, capacity)} filled, `;
-      const note = Number(height) === 0 ? "empty" : full + share(m);
+        capacity === null || Number(capacity) === 0 ? "" : `${percent(height, capacity)} filled`;
+      const note =
+        Number(height) === 0 ? "empty" : [full, share(m)].filter((each) => each).join(", ");
       return figure(abridged(name, 24), amount(height, "height"), note);
     }),
     figure(
