@@ -49,7 +49,6 @@ export function dataOfPlan(page: string, file: { name: string; bytes: Uint8Array
     ...shown,
     ...tensorsOf(shown, stays),
     head: { ...shown.head, ...head },
-    displaced: [],
     left_out: [],
   };
   const spills = spillsOf(stays, plan.buffers.size);

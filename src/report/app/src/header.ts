@@ -222,9 +222,11 @@ function costFigures(plan: Plan): HTMLElement[] {
       : null;
   const least = raw.run
     ? `${percent(raw.run.computing, raw.run.time)} of it computing`
-    : raw.displaced!.length
-      ? `${grouped(plan.displaced.size)} would cost less elsewhere`
-      : "each where it costs the least";
+    : !raw.displaced
+      ? null
+      : raw.displaced.length
+        ? `${grouped(plan.displaced.size)} would cost less elsewhere`
+        : "each where it costs the least";
   const { copies } = raw;
   return [
     figure(raw.run ? "Run" : "Cost", exact(head.cost ?? 0), least),
