@@ -448,7 +448,7 @@ JsonText HeadOf(const PlanFile& plan) {
   return head;
 }
 
-// A plan file, for several memories with a lane for each. What buffers cost there, it does not say.
+// A plan file, for several memories with a lane for each. It does not say what buffers cost there.
 JsonText PlanOf(const PlanFile& plan) {
   Shown shown{plan.problem, &plan.placement};
   MemoryProblem problem;

@@ -473,6 +473,17 @@ describe("a plan", () => {
     });
     assert.equal(await figure("height"), heightOf(open, { dim: ["batch_size=8"] }));
     assert.match(new URL(page.url()).hash, /dim=batch_size%3D8/);
+    // The same model again keeps them; another one lacks them. The memory is that of the device.
+    await limit("300KiB");
+    await page.waitForURL(/memory=307200/);
+    await replan(page, () => drop(page, open));
+    assert.equal(await page.getByLabel("batch_size").inputValue(), "8");
+    await replan(page, () => drop(page, CELLS));
+    assert.equal(await page.locator(".search-text.bad").count(), 0);
+    assert.match(await status(page), /300 KiB/);
+    assert.equal(await page.getByRole("textbox", { name: "Memory" }).inputValue(), "300 KiB");
+    await page.waitForURL((url) => !url.hash.includes("dim="));
+    assert.match(new URL(page.url()).hash, /memory=307200/);
   });
   test("says what a link sets that the model lacks, and can be set otherwise", async () => {
     await start({ hash: "#dim=batch%3D4" });
@@ -575,28 +586,148 @@ describe("other files", () => {
     assert.equal(await page.getByLabel("In place").count(), 0);
     assert.equal(await figure("height"), heightOf(DENSENET));
   });
+  /** The file of a plan. */
+  const planOf = (input, options) => {
+    const made = planner.plan(input, options, { name: "model" });
+    const bytes = Buffer.from(made.json());
+    made.free();
+    return { name: "plan.json", bytes };
+  };
+  /** What a tab shows. */
+  const panel = async (name) => {
+    await page.click(`#tab-${name}`);
+    return page.locator(`#panel-${name}`);
+  };
+  const cells = readFileSync(CELLS);
   test("one plan alone is shown as it is", async () => {
     for (const [options, badge] of [
       [{}, /Proved optimal/],
       [{ budget: "1300KiB" }, /Fits with spills/],
       [{ memory: ["sram=320KiB@960MB/s", "psram@40MB/s"], time_limit: 1 }, /Fits/],
     ]) {
-      const made = planner.plan(readFileSync(CELLS), options, { name: "cells.onnx" });
-      const bytes = Buffer.from(made.json());
-      made.free();
-      const plan = JSON.parse(bytes);
+      const file = planOf(cells, options);
+      const plan = JSON.parse(file.bytes);
       await start();
-      await drop(page, { name: "plan.json", bytes });
+      await drop(page, file);
       await page.locator(".report-place .badge").filter({ hasText: badge }).waitFor();
       assert.equal(await page.evaluate(() => window.berth.plans[0].n), plan.residencies.length);
       if (!options.memory) assert.equal(await figure("height"), plan.height);
       assert.equal(await page.locator(".controls").count(), 0);
+      assert.equal(await page.locator("#tab-transfers").count(), options.budget ? 1 : 0);
+      if (options.memory) {
+        // What each memory costs is not in the file.
+        const said = await page.locator(".report-place header").textContent();
+        assert.doesNotMatch(said, /of the cost|where it costs the least/);
+        const titles = await (await panel("memories")).locator("th").allTextContents();
+        assert.equal(titles.at(-1), "Buffers");
+      }
       for (const tab of await page.getByRole("tab").all()) await tab.click();
       assert.match((await take(page, "seen:svg")).bytes.toString(), /^<svg/);
       assert.deepEqual(await accessibility(page), []);
       assert.deepEqual(view.faults, []);
       await view.close();
     }
+  });
+  test("the file of a plan with spills lists its transfers", async () => {
+    const file = planOf(cells, { budget: "1300KiB" });
+    const { traffic, residencies } = JSON.parse(file.bytes);
+    assert.ok(traffic.spilled > 0);
+    await shown(file);
+    const moves = await page.evaluate(() => window.berth.moves);
+    const sum = (key) => moves.reduce((all, move) => all + move[key], 0);
+    assert.deepEqual([sum("written"), sum("read")], [traffic.spilled, traffic.retrieved]);
+    const transfers = await panel("transfers");
+    const back = residencies.filter(
+      ({ id, comes_in }, i) => comes_in && residencies.findIndex((each) => each.id === id) < i,
+    );
+    assert.match(
+      await transfers.textContent(),
+      new RegExp(`${back.length} transfers: 216 KiB .* 216 KiB`),
+    );
+    for (const { id } of back) await transfers.getByText(id, { exact: true }).waitFor();
+    // Both residencies of a tensor are marked where one is selected.
+    const same = await page.evaluate(() => {
+      window.berth.select(0, window.berth.moves[0].from, false);
+      return window.berth.plots[0].marks.related.filter(({ kind }) => kind === "same");
+    });
+    assert.deepEqual(same, [{ buffer: moves[0].to, kind: "same" }]);
+  });
+  test("the file of a plan with scratchpads says what each spills", async () => {
+    // The last operator reads the first tensor and its weight again; neither had room to stay.
+    const tensors = ["w", "v", "x", "y", "a", "z"].map((name, id) => ({
+      ...{ id, name, bytes: name === "z" ? 1024 : 8192 },
+      ...{ kind: id < 2 ? "parameter" : "activation", output: name === "z" },
+    }));
+    const node = (name, inputs, output) => ({ name, op: "Op", inputs, outputs: [output] });
+    const nodes = [node("X", [0], 2), node("Y", [2, 1], 3), node("A", [3], 4)];
+    nodes.push(node("Z", [4, 2, 0], 5));
+    const graph = { format: "berth-graph", format_version: 1, name: "pads", nodes, tensors };
+    const file = planOf(Buffer.from(JSON.stringify(graph)), {
+      ...{ memory: ["acts=17KiB", "weights=8KiB"], spill: true, order: "program" },
+      ...{ activations_in: "acts", weights_in: "weights" },
+    });
+    await shown(file);
+    await page.getByRole("heading", { name: "What has the most traffic" }).waitFor();
+    assert.match(await (await panel("transfers")).textContent(), /2 transfers: 8 KiB .* 16 KiB/);
+    assert.match(await page.locator(".report-place header").textContent(), /67 % of the traffic/);
+  });
+  test("the file of a plan that runs operators again names them", async () => {
+    const file = planOf(STEP.bytes, { budget: "64KiB", recompute: true });
+    const { order, recomputed } = JSON.parse(file.bytes);
+    const again = order.findIndex((name, i) => order.indexOf(name) < i);
+    assert.equal(recomputed.operators, 1);
+    await shown(file);
+    const header = page.locator(".report-place header");
+    await header.getByText(`${order[again]} at step ${again}`).waitFor();
+  });
+  test("the file of a plan keeps every digit beyond 2^53", async () => {
+    const [size, bound] = ["1152921504606846001", "1152921504606845999"];
+    const file = planOf(Buffer.from(`id,lower,upper,size\na,0,2,${size}\n`), {});
+    const text = file.bytes.toString().replace(/"height_bound": ?\d+/, `"height_bound": ${bound}`);
+    await shown({ ...file, bytes: Buffer.from(text) });
+    const exact = (name) =>
+      page.locator(`[data-figure="${name}"]`).first().getAttribute("data-value");
+    assert.equal(await exact("height"), size);
+    assert.equal(await exact("lower_bound"), bound);
+  });
+  test("what a plan's file says besides is shown, whatever its type", async () => {
+    const plan = JSON.parse(planOf(cells, {}).bytes);
+    const own = Object.keys(plan).filter((key) => !["format", "format_version"].includes(key));
+    const values = [
+      null,
+      0.5,
+      "constructor",
+      [null, { a: null }],
+      { a: null, name: [], dimensions: 3 },
+    ];
+    const keys = ["device", "link", "memories", "traffic", "recomputed", "spills", "outcome"];
+    await start();
+    let seen = 0;
+    for (const value of values) {
+      // The planner refuses some of these: all others are shown.
+      for (const key of new Set([...own, ...keys])) {
+        if (["residencies", "order"].includes(key)) continue;
+        const before = await plans(page);
+        await page.evaluate(() => document.querySelector(".complaint")?.remove());
+        const bytes = Buffer.from(JSON.stringify({ ...plan, [key]: value }));
+        await drop(page, { name: "odd.json", bytes });
+        const said = await page.waitForFunction(
+          (n) => (window.app.plans > n ? " " : document.querySelector(".complaint")?.textContent),
+          before,
+        );
+        const text = (await said.jsonValue()).trim();
+        assert.ok(
+          !text || text.startsWith("odd.json"),
+          `${key}: ${JSON.stringify(value)}: ${text}`,
+        );
+        if (text) continue;
+        ++seen;
+        await panel("about");
+        await page.evaluate(() => window.berth.select(0, 0, true));
+        assert.deepEqual(view.faults, [], `${key}: ${JSON.stringify(value)}`);
+      }
+    }
+    assert.ok(seen > 100, `${seen}`);
   });
 });
 

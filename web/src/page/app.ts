@@ -175,13 +175,14 @@ export class App {
     document.body.classList.add("opening");
     this.search.begin("Reading");
     try {
+      const first = this.opened === null;
       const opened = await this.desk.open(files);
       this.files = files;
       this.opened = opened;
       this.base = null;
       this.swept = null;
       this.summary = this.several = null;
-      this.frame();
+      this.frame(first);
       if (opened.data !== null) {
         this.search.end("");
         this.showReport(opened.data);
@@ -204,17 +205,19 @@ export class App {
     return this.controls?.settings ?? settingsFrom(location.hash.slice(1));
   }
 
-  /** Everything around the report. */
-  private frame(): void {
+  /** Everything around the report. Settings stay from one file to the next, as they tell of a device and
+   * of what is asked; sizes of dimensions that only the file before has do not. Of the first file,
+   * a link set them, so what it sets in vain is said. */
+  private frame(first: boolean): void {
     const { kind, operators, openDimensions, data } = this.opened!;
     const diff = kind === "diff";
-    const planned = data !== null;
+    const given = data !== null; // Nothing is left to plan.
     const [file] = this.files;
     document.title = `${abridged(file!.name, 60)}: Berth`;
     this.report?.stop();
     this.report = null;
     this.place.replaceChildren();
-    this.place.classList.toggle("one", !planned);
+    this.place.classList.toggle("one", !given);
     this.advice.replaceChildren();
     this.advice.hidden = true;
     this.answer.style.minHeight = "";
@@ -222,9 +225,10 @@ export class App {
     this.takeAway.replaceChildren();
     this.curve.hidden = true;
     this.curve.replaceChildren();
-    this.controls = planned
-      ? null
-      : new Controls(kind, settingsFrom(location.hash.slice(1)), () => this.changed());
+    const settings = settingsFrom(location.hash.slice(1));
+    const lacking = Object.keys(settings.dim).filter((name) => !openDimensions.includes(name));
+    if (!first) for (const name of lacking) delete settings.dim[name];
+    this.controls = given ? null : new Controls(kind, settings, () => this.changed());
     this.controls?.openDimensions(openDimensions);
     const what = [
       bytes(file!.bytes.length),
@@ -252,6 +256,7 @@ export class App {
       this.extras,
     );
     this.showExtras();
+    if (!given && !first && lacking.length) this.tell();
   }
 
   /** One menu for all files: of the plan, and of the picture as it is shown. */

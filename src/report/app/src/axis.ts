@@ -20,6 +20,8 @@ export function ticks(from: number, to: number, most: number, binary: boolean): 
 /** Bytes along an axis, evenly or by their logarithm; zero then has a place below the smallest. */
 export class ByteAxis {
   private readonly zero: number;
+  /** Nothing is above zero, so no other tick would mean anything. */
+  private readonly flat: boolean;
 
   /** `binary`: ticks are at powers of two, as bytes have them. */
   constructor(
@@ -29,7 +31,8 @@ export class ByteAxis {
   ) {
     let least = Infinity;
     for (const value of values) if (value > 0 && value < least) least = value;
-    this.zero = Number.isFinite(least) ? Math.floor(Math.log2(least)) - 1 : 0;
+    this.flat = !Number.isFinite(least);
+    this.zero = this.flat ? 0 : Math.floor(Math.log2(least)) - 1;
   }
   /** Where on the axis, in its own unit. */
   of(bytes: number): number {
@@ -37,6 +40,10 @@ export class ByteAxis {
     return bytes > 0 ? Math.log2(bytes) : this.zero;
   }
   ticks(from: number, to: number, most: number): { at: number; bytes: number }[] {
+    if (this.flat) {
+      const at = this.of(0);
+      return at >= from && at <= to ? [{ at, bytes: 0 }] : [];
+    }
     if (!this.log)
       return ticks(from, to, most, this.binary).map((tick) => ({ at: tick, bytes: tick }));
     const marks: { at: number; bytes: number }[] = [];

@@ -79,36 +79,49 @@ function classify(
   return { names, looks, of, counts: total };
 }
 
-/** The largest value of each of at most six classes of equal share in what is drawn. */
-function limitsOf(plan: Plan, values: Float64Array): number[] {
-  const order = Array.from({ length: plan.n }, (_, i) => i).sort((i, j) => values[i]! - values[j]!);
-  let total = 0;
-  const area = (i: number) => plan.size[i]! * (plan.end[i]! - plan.start[i]!);
-  for (const i of order) total += area(i);
+/** By buffer, what a ramp shows. */
+type Values = (plan: Plan) => Float64Array;
+
+/** The largest value of each of at most six classes of equal share in what is drawn of `plans`. */
+function limitsOf(plans: Plan[], valuesOf: Values): number[] {
+  const all = plans.flatMap((plan) =>
+    Array.from(valuesOf(plan), (value, i) => ({
+      value,
+      area: plan.size[i]! * (plan.end[i]! - plan.start[i]!),
+    })),
+  );
+  all.sort((x, y) => x.value - y.value);
+  const total = all.reduce((whole, { area }) => whole + area, 0);
   const limits = new Set<number>();
   let sum = 0;
   let classes = 0;
-  for (const i of order) {
-    sum += area(i);
+  for (const { value, area } of all) {
+    sum += area;
     while (classes < 5 && sum >= (total * (classes + 1)) / 6) {
-      limits.add(values[i]!);
+      limits.add(value);
       ++classes;
     }
   }
-  limits.add(order.length ? values[order.at(-1)!]! : 0);
+  limits.add(all.at(-1)?.value ?? 0);
   return [...limits];
 }
 
+/** `plans`: all that are seen, which share one legend. */
 function ramp(
   plan: Plan,
-  values: Float64Array,
+  plans: Plan[],
+  valuesOf: Values,
   dark: boolean,
   show: (value: number) => string,
   before: Classes | null,
 ): Classes {
-  const largest = values.reduce((most, value) => Math.max(most, value), 0);
+  const values = valuesOf(plan);
+  const largest = plans.reduce(
+    (most, each) => valuesOf(each).reduce((x, y) => Math.max(x, y), most),
+    0,
+  );
   const kept = before?.limits?.at(-1) === largest ? before.limits! : null;
-  const limits = kept ?? limitsOf(plan, values);
+  const limits = kept ?? limitsOf(plans, valuesOf);
   const colors = dark ? RAMP_DARK : RAMP_LIGHT;
   const names = limits.map((limit) => (limits.length > 1 ? `up to ${show(limit)}` : show(limit)));
   const of = new Uint8Array(plan.n);
@@ -175,9 +188,11 @@ export function changesOf(data: Data, plan: Plan, side: number): Uint8Array {
   return of;
 }
 
-/** `before`: of another plan of the same model, whose classes keep their colours. */
+/** `plans`: all that are seen. `before`: of another plan of the same model, whose classes keep
+ * their colours. */
 export function classesOf(
   plan: Plan,
+  plans: Plan[],
   mode: string,
   dark: boolean,
   changes: Uint8Array | null,
@@ -196,16 +211,23 @@ export function classesOf(
     return classify(plan, (i) => graph.tensors.kind[tensor[i]!]!, 8, before);
   if (mode === "type" && graph && tensor) return classify(plan, makerType, 8, before);
   if (mode === "lifetime") {
-    const lifetime = plan.end.map((end, i) => end - plan.start[i]!);
     return ramp(
       plan,
-      lifetime,
+      plans,
+      ({ start, end }) => end.map((last, i) => last - start[i]!),
       dark,
       (value) => `${value.toLocaleString("en")} step${value === 1 ? "" : "s"}`,
       before,
     );
   }
-  return ramp(plan, plan.size, dark, (value) => bytes(Math.round(value)), before);
+  return ramp(
+    plan,
+    plans,
+    ({ size }) => size,
+    dark,
+    (value) => bytes(Math.round(value)),
+    before,
+  );
 }
 
 /** A colour as the 32 bits of a pixel, little-endian: 0xAABBGGRR; `shade` from -1 (black) to 1. */

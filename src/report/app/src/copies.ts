@@ -15,8 +15,6 @@ const WIDE = "minmax(6rem, 1fr)";
 
 const memoryOf = (plan: Plan, row: number) =>
   abridged(plan.raw.memories![plan.laneOfBuffer(row)]!.name, 30);
-const tensorOf = (plan: Plan, row: number) =>
-  plan.raw.graph!.tensors.name[plan.raw.buffers.tensor![row]!]!;
 
 /** When a copy is made, as far as the steps say it. */
 export function whenOf(plan: Plan, { start, before, begins, ends }: Copy): string {
@@ -114,7 +112,7 @@ export function copiesPanel(app: PlanApp): HTMLElement {
     text: (c) => cost(value(c) ?? 0, unit),
   });
   const columns: TableColumn[] = [
-    names("Tensor", "minmax(9rem, 3fr)", 70, (c) => tensorOf(plan, of(c).from)),
+    names("Tensor", "minmax(9rem, 3fr)", 70, (c) => plan.tensorName(of(c).from)),
     numbers("Bytes", WIDE, (c) => of(c).bytes),
     names("From", "5.5rem", 30, (c) => memoryOf(plan, of(c).from)),
     names("To", "5.5rem", 30, (c) => memoryOf(plan, of(c).to)),
@@ -222,7 +220,7 @@ function timeline(app: PlanApp, run: RawRun): HTMLElement {
     if (Number(begin) > Number(before)) stalls += bar(before, begin, 4, 22);
   });
   const drawn = copies.map((copy, c) => {
-    const name = abridged(tensorOf(plan, copy.from), 80);
+    const name = abridged(plan.tensorName(copy.from), 80);
     const way = `${memoryOf(plan, copy.from)} to ${memoryOf(plan, copy.to)}`;
     const text = `${name}: ${bytes(copy.bytes)}, ${way}, ${whenOf(plan, copy)}`;
     const look = `copy memory${plan.laneOfBuffer(copy.to) % 4}`;

@@ -1,5 +1,5 @@
 // The data that the library puts into the page (src/report/page.cc), and what follows from it.
-import { type Num, abridged } from "./format";
+import { type Num, abridged, sum } from "./format";
 
 export type { Num };
 
@@ -110,6 +110,8 @@ export interface RawPlan {
       mutates: number[][];
     };
   } | null;
+  /** Names of tensors where there is no graph, as of a plan file: what `buffers.tensor` counts. */
+  tensors?: string[];
   /** Who asked for each buffer: lines of a program, stacks of these, and each buffer's stack. */
   stacks: { frames: string[]; stacks: number[][]; of: (number | null)[] } | null;
   /** What another allocator held for the same buffers, from each of the steps on. */
@@ -137,11 +139,11 @@ export interface Recomputed {
   cost_bound: Num;
   unit: string;
 }
-/** An operator that runs again; the dearest come first. */
+/** An operator that runs again; the dearest come first, as far as costs are known. */
 export interface Repeat {
   operator: string;
   steps: Num[];
-  cost: Num;
+  cost: Num | null;
 }
 /** Of a plan with spills; all in bytes. */
 export interface Traffic {
@@ -253,24 +255,43 @@ export interface SweepData {
 }
 
 /** Parses JSON; integers of 16 digits and more stay text, so that no digit is lost. */
-export function parseExactly(text: string): Data | SweepData {
+export function parseExactly<T = Data | SweepData>(text: string): T {
   if (/\d{16}/.test(text)) {
-    text = text.replace(/"(?:[^"\\]|\\.)*"|\d+\.\d+|-?\d{16,}/g, (token) =>
-      /^-?\d+$/.test(token) ? `"${token}"` : token,
-    );
+    // Whole tokens: text, and numbers with their fraction and exponent.
+    const tokens = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+    text = text.replace(tokens, (token) => (/^-?\d{16,}$/.test(token) ? `"${token}"` : token));
   }
-  return JSON.parse(text) as Data | SweepData;
+  return JSON.parse(text) as T;
 }
 
 /** The spills of a plan. */
 export const movesOf = (data: Data): Move[] => data.spills;
 
-/** The head of a plan. Nothing else knows the library's names of these facts. */
+type Facts = Record<string, unknown>;
+/** What a file says at one key: a whole number, text or an object; null where it is none. */
+const numberAt = (facts: Facts, key: string): Num | null => {
+  const value = facts[key];
+  if (typeof value === "number") return Number.isInteger(value) ? value : null;
+  return typeof value === "string" && /^-?\d+$/.test(value) ? value : null;
+};
+const textAt = (facts: Facts, key: string): string | null => {
+  const value = facts[key];
+  return typeof value === "string" ? value : null;
+};
+const factsAt = (facts: Facts, key: string): Facts | null => {
+  const value = facts[key];
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Facts)
+    : null;
+};
+
+/** The head of a plan. Nothing else knows the library's names of these facts. It may be that of a
+ * file which others wrote: a fact of the wrong type counts as missing. */
 export class Head {
-  constructor(private readonly raw: Record<string, unknown>) {}
+  constructor(private readonly raw: Facts) {}
 
   get input(): string {
-    return (this.raw["input"] as { name?: string | null } | undefined)?.name ?? "plan";
+    return textAt(factsAt(this.raw, "input") ?? {}, "name") ?? "plan";
   }
   get file(): string {
     return this.text("file");
@@ -339,18 +360,35 @@ export class Head {
   }
   /** Of a plan that may spill. */
   get traffic(): Traffic | null {
-    return (this.raw["traffic"] ?? null) as Traffic | null;
+    const stated = factsAt(this.raw, "traffic");
+    if (!stated) return null;
+    const at = (key: keyof Traffic) => numberAt(stated, key) ?? 0;
+    const [spilled, retrieved] = [at("spilled"), at("retrieved")];
+    return {
+      avoidable: numberAt(stated, "avoidable") ?? sum([spilled, retrieved]),
+      ...{ spilled, retrieved },
+      compulsory_in: at("compulsory_in"),
+      compulsory_out: at("compulsory_out"),
+    };
   }
   /** Of a plan that may run operators again. */
   get recomputed(): Recomputed | null {
-    return (this.raw["recomputed"] ?? null) as Recomputed | null;
+    const stated = factsAt(this.raw, "recomputed");
+    if (!stated) return null;
+    const operators = numberAt(stated, "operators");
+    return {
+      operators: operators === null ? null : Number(operators),
+      cost: numberAt(stated, "cost"),
+      cost_bound: numberAt(stated, "cost_bound") ?? 0,
+      unit: textAt(stated, "unit") ?? "",
+    };
   }
   get trafficBound(): Num | null {
     return this.number("traffic_bound");
   }
   get options(): [string, unknown][] {
     return ["options", "schedule_options"].flatMap((key) =>
-      Object.entries((this.raw[key] ?? {}) as Record<string, unknown>),
+      Object.entries(factsAt(this.raw, key) ?? {}),
     );
   }
   /** All other facts in the library's order: title, key, value. */
@@ -358,69 +396,67 @@ export class Head {
     const listed = ["options", "schedule_options", "order", "format", "format_version"];
     return Object.entries(this.raw).flatMap(([key, value]): [string, string, unknown][] => {
       if (listed.includes(key)) return [];
-      if (key === "input") {
-        const { name, hash } = value as { name: unknown; hash: unknown };
-        return [
-          ["input", "input.name", name],
-          ["hash of the input", "input.hash", hash],
-        ];
-      }
-      if (key === "reading") {
-        const { dimensions, ...others } = value as { dimensions?: Record<string, unknown> };
-        const given = Object.entries(dimensions ?? {}).map(([name, size]) => `${name}=${size}`);
-        return [
-          ["dimensions", "reading.dimensions", given.join(", ") || "as in the model"],
-          ...Object.entries(others)
-            .filter(([, each]) => each !== null)
-            .map(([part, each]): [string, string, unknown] => [
-              part.replaceAll("_", " "),
-              `reading.${part}`,
-              each,
-            ]),
-        ];
-      }
-      if (key === "count") {
-        const counted = Object.entries(value as Record<string, boolean>).filter(([, on]) => on);
-        return [["also counted", key, counted.map(([name]) => name).join(", ") || "nothing"]];
-      }
       const title = key.replaceAll("_", " ");
-      if (key === "device" || key === "link") {
-        return Object.entries(value as Record<string, unknown>)
-          .filter(([part]) => part !== "format" && part !== "format_version")
-          .map(([part, each]): [string, string, unknown] => [
-            `${title}: ${part.replaceAll("_", " ")}`,
-            `${key}.${part}`,
-            typeof each === "object" ? JSON.stringify(each) : each,
-          ]);
-      }
-      if (key === "memories") {
-        return (value as { name: string }[]).map(({ name, ...rest }, m) => [
-          `memory ${name}`,
-          `memories.${m}`,
-          Object.entries(rest)
-            .map(([part, each]) => `${part} ${JSON.stringify(each)}`)
-            .join(", "),
-        ]);
-      }
-      if (Array.isArray(value)) return [[title, key, value.join(", ") || "none"]];
-      if (typeof value !== "object" || value === null) return [[title, key, value]];
-      // The report of a search, traffic and the like.
-      return Object.entries(value).map(([part, each]): [string, string, unknown] => [
-        `${title}: ${part.replaceAll("_", " ")}`,
-        `${key}.${part}`,
-        each,
-      ]);
+      if (key === "memories" && Array.isArray(value)) return memoryFacts(value);
+      if (Array.isArray(value)) return [[title, key, value.map(plainly).join(", ") || "none"]];
+      const parts = factsAt(this.raw, key);
+      return parts ? partFacts(title, key, parts) : [[title, key, value]];
     });
   }
 
   private number(key: string): Num | null {
-    const value = this.raw[key];
-    return typeof value === "number" || typeof value === "string" ? value : null;
+    return numberAt(this.raw, key);
   }
   private text(key: string): string {
-    const value = this.raw[key];
-    return typeof value === "string" ? value : "";
+    return textAt(this.raw, key) ?? "";
   }
+}
+
+/** A value in a list, or a part of a part. */
+const plainly = (value: unknown): unknown =>
+  typeof value === "object" && value !== null ? JSON.stringify(value) : value;
+
+/** The facts in an object of a head, a row for each but where that would say little. */
+function partFacts(title: string, key: string, parts: Facts): [string, string, unknown][] {
+  const rows = (shown: Facts, before: string): [string, string, unknown][] =>
+    Object.entries(shown).map(([part, each]) => [
+      before + part.replaceAll("_", " "),
+      `${key}.${part}`,
+      plainly(each),
+    ]);
+  if (key === "input") {
+    return [
+      ["input", "input.name", parts["name"]],
+      ["hash of the input", "input.hash", parts["hash"]],
+    ];
+  }
+  if (key === "reading") {
+    const { dimensions: _d, ...others } = parts;
+    const sizes = Object.entries(factsAt(parts, "dimensions") ?? {});
+    const given = sizes.map(([name, size]) => `${name}=${plainly(size)}`);
+    const known = Object.entries(others).filter(([, each]) => each !== null);
+    return [
+      ["dimensions", "reading.dimensions", given.join(", ") || "as in the model"],
+      ...rows(Object.fromEntries(known), ""),
+    ];
+  }
+  if (key === "count") {
+    const counted = Object.entries(parts).filter(([, on]) => on);
+    return [["also counted", key, counted.map(([name]) => name).join(", ") || "nothing"]];
+  }
+  if (key === "device" || key === "link") {
+    const { format: _f, format_version: _v, ...others } = parts;
+    return rows(others, `${title}: `);
+  }
+  // The report of a search, traffic and the like.
+  return rows(parts, `${title}: `);
+}
+function memoryFacts(memories: unknown[]): [string, string, unknown][] {
+  return memories.map((memory, m) => {
+    const { name, ...rest } = (memory ?? {}) as Facts;
+    const parts = Object.entries(rest).map(([part, each]) => `${part} ${JSON.stringify(each)}`);
+    return [`memory ${plainly(name)}`, `memories.${m}`, parts.join(", ")];
+  });
 }
 
 /** The parts of buffers that are live for some steps: what is drawn. */
@@ -662,6 +698,12 @@ export class Plan {
 
   name(i: number): string {
     return this.names[i] ?? "";
+  }
+  /** Of the tensor that a buffer is a residency of. */
+  tensorName(i: number): string {
+    const t = this.raw.buffers.tensor?.[i];
+    const names = this.raw.graph?.tensors.name ?? this.raw.tensors;
+    return (t === undefined ? undefined : names?.[t]) ?? this.name(i);
   }
   /** The name where there is little room: of a longer one, what tells it from the others.
    * TensorFlow Lite joins the names of what it fused by semicolons. */

@@ -18,7 +18,8 @@ export function planHeader(data: Data, plans: Plan[]): HTMLElement {
   if (data.diff) return diffHeader(data.diff, plans as [Plan, Plan]);
   const plan = plans[0]!;
   const { head } = plan;
-  const [tone, sign, text] = OUTCOMES[head.outcome] ?? ["unsure", "?", head.outcome];
+  const known = Object.hasOwn(OUTCOMES, head.outcome) ? OUTCOMES[head.outcome] : null;
+  const [tone, sign, text] = known ?? ["unsure", "?", head.outcome];
   const { sizesMissing } = head;
   const ordered = data.command === "schedule";
   const proved = tone === "good";
@@ -221,9 +222,11 @@ function costFigures(plan: Plan): HTMLElement[] {
       : null;
   const least = raw.run
     ? `${percent(raw.run.computing, raw.run.time)} of it computing`
-    : raw.displaced!.length
-      ? `${grouped(plan.displaced.size)} would cost less elsewhere`
-      : "each where it costs the least";
+    : !raw.displaced
+      ? null
+      : raw.displaced.length
+        ? `${grouped(plan.displaced.size)} would cost less elsewhere`
+        : "each where it costs the least";
   const { copies } = raw;
   return [
     figure(raw.run ? "Run" : "Cost", exact(head.cost ?? 0), least),
@@ -251,8 +254,10 @@ function memoryFigures(plan: Plan, moves: Move[]): HTMLElement[] {
   const tensors = new Set(raw.buffers.tensor ?? []).size;
   const share = (m: number): string => {
     if (!plan.scratchpads) {
-      const own = percent(raw.memories![m]!.cost ?? 0, head.cost ?? 0);
-      return `${own} of the ${raw.run ? "run" : "cost"}`;
+      const own = raw.memories![m]!.cost;
+      return own === null
+        ? ""
+        : `${percent(own, head.cost ?? 0)} of the ${raw.run ? "run" : "cost"}`;
     }
     const { written, read } = movesIn(plan, moves, m);
     const own = sum([written, read]);
@@ -263,8 +268,9 @@ function memoryFigures(plan: Plan, moves: Move[]): HTMLElement[] {
   return [
     ...raw.memories!.map(({ name, height, capacity }, m) => {
       const full =
-        capacity === null || Number(capacity) === 0 ? "" : `${percent(height, capacity)} filled, `;
-      const note = Number(height) === 0 ? "empty" : full + share(m);
+        capacity === null || Number(capacity) === 0 ? "" : `${percent(height, capacity)} filled`;
+      const note =
+        Number(height) === 0 ? "empty" : [full, share(m)].filter((each) => each).join(", ");
       return figure(abridged(name, 24), amount(height, "height"), note);
     }),
     figure(

@@ -226,8 +226,8 @@ export function memoriesPanel(app: PlanApp): HTMLElement {
   const counts = memories!.map((_, m) => buffers.memory!.filter((each) => each === m).length);
   const figures = (m: number): Child[] => {
     if (!plan.scratchpads) {
-      const own = memories![m]!.cost ?? 0;
-      return [cost(own, unit), percent(own, plan.head.cost ?? 0)];
+      const own = memories![m]!.cost;
+      return own === null ? [] : [cost(own, unit), percent(own, plan.head.cost ?? 0)];
     }
     const { written, read } = movesIn(plan, app.moves, m);
     const { avoidable } = plan.head.traffic!;
@@ -245,7 +245,11 @@ export function memoriesPanel(app: PlanApp): HTMLElement {
     ...figures(m),
   ]);
   const titles = ["Memory", "Capacity", "Height", "Filled", "Peak", "Buffers"];
-  titles.push(...(plan.scratchpads ? ["Written", "Read", "Share"] : ["Cost", "Share"]));
+  // The file of a plan does not say what each memory costs.
+  const costs = memories!.some((memory) => memory.cost !== null);
+  titles.push(
+    ...(plan.scratchpads ? ["Written", "Read", "Share"] : costs ? ["Cost", "Share"] : []),
+  );
   if (out!.length) {
     const given = out!.reduce((all, [, , , , price]) => all + Number(price ?? 0), 0);
     rows.push([

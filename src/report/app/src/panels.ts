@@ -183,7 +183,7 @@ export function transfersPanel(app: PlanApp): HTMLElement {
   const b = plan.raw.buffers;
   const left = (m: number) => b.end[moves[m]!.from]!;
   const back = (m: number) => b.start[moves[m]!.to]!;
-  const tensor = (m: number) => plan.raw.graph!.tensors.name[b.tensor![moves[m]!.from]!]!;
+  const tensor = (m: number) => plan.tensorName(moves[m]!.from);
   const columns: TableColumn[] = [
     names("Tensor", "minmax(9rem, 3fr)", 70, tensor),
     ...(plan.raw.memories ? [memoryColumn(plan, (m) => moves[m]!.from)] : []),

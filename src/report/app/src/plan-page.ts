@@ -309,6 +309,7 @@ export class PlanPage extends Page implements PlanApp {
     this.classes = this.plans.map((plan, side) =>
       classesOf(
         plan,
+        this.plans,
         this.mode,
         isDark(),
         this.changes[side]!,
@@ -333,9 +334,7 @@ export class PlanPage extends Page implements PlanApp {
   private showLegend(): void {
     const classes = this.classes[0]!;
     const counts = classes.names.map((_, k) =>
-      this.mode === "change"
-        ? Math.max(...this.classes.map((each) => each.counts[k]!))
-        : classes.counts[k]!,
+      Math.max(...this.classes.map((each) => each.counts[k]!)),
     );
     this.legend.replaceChildren(
       ...classes.names.flatMap((name, k) => {

@@ -1107,6 +1107,21 @@ test("two plans side by side", async () => {
   await page.getByRole("button", { name: "Zoom in" }).click();
   const views = await page.evaluate(() => window.berth.plots.map((plot) => plot.view));
   assert.deepEqual(views[0], views[1]);
+  // One legend holds for both: a buffer of the same size has the same colour, whatever grew.
+  for (const [mode, most] of [
+    ["size", "160 B"],
+    ["lifetime", "4 steps"],
+  ]) {
+    await page.getByLabel("Colour").selectOption(mode);
+    const classes = await page.evaluate(() => {
+      const { plans, classes } = window.berth;
+      const rowOf = (plan, name) => plan.raw.buffers.id.indexOf(name);
+      return ["b", "c"].map((name) => classes.map(({ of }, side) => of[rowOf(plans[side], name)]));
+    });
+    for (const [before, after] of classes) assert.equal(before, after, mode);
+    const legend = await page.locator(".legend").textContent();
+    assert.ok(legend.includes(`up to ${most}`), legend);
+  }
   assert.deepEqual(await accessibility(page), []);
   assert.deepEqual(report.faults, []);
   await report.close();

@@ -460,6 +460,11 @@ test("one point, no traffic anywhere, no plan anywhere", async () => {
           all.filter((one) => /NaN|Infinity|undefined/.test(one.outerHTML.split(">")[0])).length,
       );
       assert.equal(broken, 0, `${name}, ${scale}`);
+      // Where nothing is known but zero, the axis has no other place.
+      const left = await page.$$eval('.stage svg text[text-anchor="end"]', (all) =>
+        all.map((one) => one.textContent).filter((text) => /^\d.* B$/.test(text)),
+      );
+      if (["zero", "nothing"].includes(name)) assert.deepEqual(left, ["0 B"], `${name}, ${scale}`);
     }
     await page.evaluate(() => window.berth.select(0, true));
     assert.deepEqual(await accessibility(page), [], name);
