@@ -312,7 +312,11 @@ void Assigner::AddItem(std::size_t u, const std::vector<std::size_t>& better, Wi
     uses_.push_back(std::move(use));
     selection_.items.push_back(item);
   }
-  // Of several items of a unit at most one is taken.
+  AddOneOf(first);
+}
+
+// Of several items of a unit, those from `first` on, at most one is taken.
+void Assigner::AddOneOf(std::size_t first) {
   const auto all_of = [&](std::size_t i) {
     std::vector<Literal> literals;
     for (std::size_t o = 0; o < uses_[i].modes.size(); ++o) literals.push_back({i, o});

@@ -93,6 +93,7 @@ class Assigner {
   void AddItems();
   void AddItem(std::size_t u, const std::vector<std::size_t>& better, Wide base_score,
                const std::vector<std::size_t>& rank);
+  void AddOneOf(std::size_t first);
   void AddNogoods();
   void AddNogood(const Conflict& conflict);
   [[nodiscard]] std::vector<std::vector<Literal>> LiteralsOf(std::size_t unit,
