@@ -52,6 +52,8 @@ export interface Options {
   memory?: string | readonly string[];
   activations_in?: string;
   weights_in?: string;
+  /** Memories in which copies of weights may be kept for a while: names, separated by commas. */
+  stage_weights_in?: string;
   spill?: boolean;
   may_move?: boolean;
   prefetch?: boolean;
