@@ -12,7 +12,7 @@ namespace {
 // 41 bytes each.
 constexpr std::size_t kMostOrders = std::size_t{1} << 23;
 // Buffers that are looked at in sections to find the orders.
-constexpr std::size_t kMostMeetings = std::size_t{1} << 32;
+constexpr std::uint64_t kMostMeetings = std::uint64_t{1} << 32;
 // Orders and atoms that one clause may look at: a false one may go around a cycle of orders as often as
 // the capacity has bytes.
 constexpr std::size_t kMostWork = 10'000'000;
@@ -68,7 +68,7 @@ void Clauses::FindOrders() {
   }
   orders_of_.resize(low_.size());
   std::vector<std::size_t> met(low_.size(), low_.size());
-  std::size_t meetings = 0;
+  std::uint64_t meetings = 0;
   for (std::size_t a = 0; a < low_.size(); ++a) {
     const auto meet = [&](std::size_t b) {
       if (b <= a || std::exchange(met[b], a) == a) return;
