@@ -77,6 +77,7 @@ Gaps::Gaps(const Model& model, const std::vector<Op>& order, Bytes capacity)
     held += fixed[step];
     room_.push_back(capacity - held);
   }
+  full_ = FullSteps();
   FindNeeds(model, order);
 }
 
@@ -96,10 +97,9 @@ std::vector<std::size_t> Gaps::FullSteps() const {
 }
 
 std::vector<std::size_t> Gaps::LikelyGaps() const {
-  const std::vector<std::size_t> full = FullSteps();
   std::vector<std::size_t> likely;
   for (std::size_t g = 0; g < gaps_.size(); ++g) {
-    if (IsWithin(full, gaps_[g])) likely.push_back(g);
+    if (IsWithin(full_, gaps_[g])) likely.push_back(g);
   }
   return likely;
 }
@@ -223,7 +223,7 @@ Gaps::Answer Gaps::Choose(const std::vector<std::int64_t>& extra, bool quick,
                           Budget& budget) const {
   Repeats repeats = repeats_;
   for (std::size_t g = 0; g < extra.size(); ++g) repeats.price[g] += extra[g];
-  const GapItems items(gaps_, size_, repeats, FullSteps(), room_);
+  const GapItems items(gaps_, size_, repeats, full_, room_);
   Answer answer;
   answer.kept.assign(gaps_.size(), 1);
   if (items.selection().items.empty()) return answer;

@@ -57,7 +57,6 @@ class Gaps {
   [[nodiscard]] bool Covers(std::size_t gap, Op v) const;
 
  private:
-  // The steps at which not everything fits.
   [[nodiscard]] std::vector<std::size_t> FullSteps() const;
   // Those of the gaps that may have to be dropped.
   [[nodiscard]] std::vector<std::size_t> LikelyGaps() const;
@@ -73,7 +72,8 @@ class Gaps {
   std::vector<Bytes> size_;  // By gap.
   std::vector<Gap> gaps_;
   std::vector<Bytes> room_;
-  std::vector<Need> needs_;  // By gap; none with a link.
+  std::vector<std::size_t> full_;  // The steps at which not everything fits.
+  std::vector<Need> needs_;        // By gap; none with a link.
   Repeats repeats_;
 };
 

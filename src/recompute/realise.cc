@@ -170,12 +170,18 @@ class Realiser {
       }
     }
   }
-  // The gap, if it was dropped, of something that `u` makes.
+  // The gap that a storage is in at `step`, if it was dropped and `u` makes what it needs.
+  [[nodiscard]] std::optional<std::size_t> DroppedGapOf(const Touch& touch, Op u,
+                                                        std::size_t step) {
+    if (touch.finds == touch.leaves) return {};
+    const std::size_t gap = GapAt(touch.storage, step);
+    if (gap == kNone || kept_[gap] != 0 || !gaps_.Covers(gap, u)) return {};
+    return gap;
+  }
+  // The first such gap of what `u` touches.
   [[nodiscard]] std::optional<std::size_t> DroppedGapOf(Op u, std::size_t step) {
     for (const Touch& touch : model_.TouchesOf(u)) {
-      if (touch.finds == touch.leaves) continue;
-      const std::size_t gap = GapAt(touch.storage, step);
-      if (gap != kNone && kept_[gap] == 0 && gaps_.Covers(gap, u)) return gap;
+      if (const auto gap = DroppedGapOf(touch, u, step)) return gap;
     }
     return {};
   }
@@ -183,9 +189,8 @@ class Realiser {
   [[nodiscard]] bool EndsGap(Op u, std::size_t step) {
     const auto touches = model_.TouchesOf(u);
     return std::any_of(touches.begin(), touches.end(), [&](const Touch& touch) {
-      const std::size_t gap = touch.finds == touch.leaves ? kNone : GapAt(touch.storage, step);
-      return gap != kNone && kept_[gap] == 0 && gaps_.Covers(gap, u) &&
-             states_[touch.storage].covered >= gaps_.all()[gap].to;
+      const auto gap = DroppedGapOf(touch, u, step);
+      return gap && states_[touch.storage].covered >= gaps_.all()[*gap].to;
     });
   }
   // `s` stays through `step`, as far as the choice at hand is taken.
