@@ -68,7 +68,7 @@ struct Model {
 // in this part of its arena. Error: kInvalidOptions.
 [[nodiscard]] Result<void> CheckForTflm(const Model& model, bool fused, const Counting& counting);
 
-// Other readings of the same bytes that would need less memory, for Advise(): with 8-bit elements.
+// Other readings of the same bytes that may need less memory, for Advise(): with 8-bit elements.
 // `options` are those of ReadModel(). None for a graph in JSON. Cost: that of reading.
 [[nodiscard]] std::vector<ModelChange> OtherReadings(std::string_view bytes, std::string_view name,
                                                      const ModelOptions& options);

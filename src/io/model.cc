@@ -165,7 +165,8 @@ Result<void> CheckForTflm(const Model& model, bool fused, const Counting& counti
 std::vector<ModelChange> OtherReadings(std::string_view bytes, std::string_view name,
                                        const ModelOptions& options) {
   const auto format = options.format ? options.format : FormatOfModel(bytes);
-  if (format != ModelFormat::kOnnx || options.onnx.element_bytes) return {};
+  const bool typed = format == ModelFormat::kOnnx || format == ModelFormat::kTflite;
+  if (!typed || options.onnx.element_bytes) return {};
   ModelOptions smaller = options;
   smaller.onnx.element_bytes = 1;
   Result<Model> model = ReadModel(bytes, name, smaller);

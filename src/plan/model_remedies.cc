@@ -39,6 +39,7 @@ std::vector<Variant> VariantsOf(const Graph& graph, const AdviceOptions& options
   variants.push_back({"", {}, graph, 0, {}, {}});
   for (std::size_t m = 0; m < options.models.size(); ++m) {
     const ModelChange& model = options.models[m];
+    if (model.graph == graph) continue;
     variants.push_back({model.title, {model.change}, model.graph, 4U << m, {}, {}});
   }
   // Each of the variants so far, changed once more.
@@ -392,7 +393,7 @@ std::optional<Remedy> ModelRemedies::Spill(RemedyKind kind, const Variant& varia
   const std::string what = kind == RemedyKind::kSpill && capacity == answer_.capacity
                                ? (variant.title.empty() ? "" : variant.title + " with ") +
                                      "tensors that are spilled and retrieved (--budget)"
-                               : "a budget of " + FormatBytes(capacity);
+                               : "a capacity of " + FormatBytes(capacity) + " with spills";
   if (search_.TooLong(what, graph.operators.size() * graph.tensors.size() > kLargeForSpills)) {
     return std::nullopt;
   }
@@ -542,7 +543,8 @@ std::optional<Bytes> ModelRemedies::EnlargeBudget(const Variant& variant) {
     auto remedy = Spill(RemedyKind::kLargerBudget, variant, capacity);
     if (!remedy) continue;
     remedy->title = (variant.title.empty() ? "A" : variant.title + ", and a") +
-                    std::string(" budget of ") + FormatBytes(capacity);
+                    std::string(" capacity of ") + FormatBytes(capacity) +
+                    (remedy->traffic == 0 ? "" : " with spills");
     remedies_.push_back(*std::move(remedy));
     return capacity;
   }

@@ -231,7 +231,7 @@ TEST_F(SpillsCommandTest, PagesSayWhyABudgetIsTooSmall) {
   const Json remedies = DataOf(Read(Path("flat.html"))).at("remedies");
   ASSERT_EQ(remedies.size(), 1u);
   ExpectHas(remedies[0].at("detail"),
-            "There was not enough time to examine these: a budget of 4 B.");
+            "There was not enough time to examine these: a capacity of 4 B with spills.");
   // A plan with spills is not a plan for a table.
   ASSERT_EQ(Berth({"plan", OneSpillFile(), "--budget", "MR", "-o", Path("plan.json")}).exit_code,
             0);

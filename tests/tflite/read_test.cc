@@ -68,6 +68,43 @@ TEST(TfliteRead, SizesAreThoseOfTheArena) {
   EXPECT_EQ(Named(Read(file, {.element_bytes = 1}), "b1").bytes, 32);
 }
 
+TEST(TfliteRead, IsAlsoReadWithEightBitElements) {
+  TfliteFile file = tflite_build::TwoBranches();
+  for (auto& tensor : file.subgraphs[0].tensors) tensor.type = tflite_build::kFloat;
+  const std::string bytes = Build(file);
+  const auto model = ReadModel(bytes, "m");
+  ASSERT_TRUE(model.has_value()) << model.error().message;
+  const auto others = OtherReadings(bytes, "m", {});
+  ASSERT_EQ(others.size(), 1U);
+  EXPECT_EQ(others[0].change, (OptionChange{"element-bytes", "1"}));
+  EXPECT_EQ(Named(others[0].graph, "a1").bytes, 160);
+  const Bytes enough = PeakOf(others[0].graph);
+  ASSERT_LT(enough, PeakOf(model->graph));
+  // Of a model that is too large, that is the remedy.
+  PlanOptions options;
+  options.capacity = enough;
+  Budget budget;
+  const auto answer = Plan(model->graph, options, budget);
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_FALSE(answer->fits());
+  AdviceOptions asked;
+  asked.models = others;
+  const Advice advice = Advise(model->graph, options, *answer, asked, budget);
+  ASSERT_FALSE(advice.remedies.empty());
+  EXPECT_EQ(advice.remedies[0].title, "8-bit elements");
+  EXPECT_TRUE(advice.remedies[0].fits);
+  // A model that has them already gains nothing by it.
+  const std::string small = Build(tflite_build::TwoBranches());
+  const Graph graph = Read(tflite_build::TwoBranches());
+  asked.models = OtherReadings(small, "m", {});
+  options.capacity = 1;
+  const auto none = Plan(graph, options, budget);
+  ASSERT_TRUE(none.has_value());
+  for (const Remedy& remedy : Advise(graph, options, *none, asked, budget).remedies) {
+    EXPECT_EQ(remedy.title.find("8-bit"), std::string::npos) << remedy.title;
+  }
+}
+
 TEST(TfliteRead, ReshapeMakesAView) {
   TfliteFile file = tflite_build::TwoBranches();
   file.subgraphs[0].tensors[3] = {"a2", {4, 40}};

@@ -413,6 +413,11 @@ export class Input {
       throw new BerthError(`${name}: a plan, which is compared with another one`, "parse error");
     }
   }
+  /** Whether it has types of elements: an ONNX or TensorFlow Lite model. */
+  get isModel(): boolean {
+    const head = new TextDecoder().decode(this.bytes.subarray(0, 64));
+    return this.kind === "graph" && !/^\s*[{[]/.test(head);
+  }
   /** The handle of the graph or the problem. */
   private handle(options: Options): number {
     const key = JSON.stringify(READING.map((name) => String(options[name] ?? null)));

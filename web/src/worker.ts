@@ -8,10 +8,14 @@ import {
   type Options,
   type Plan,
   Planner,
+  type Remedy,
   kindOf,
 } from "./planner";
 import { costPoint, trafficPoint } from "./points";
 import type { File, Reply, Request, Start, Swept, Task } from "./messages";
+
+/** Each of a few plans, which take milliseconds where a search need not go on. */
+const SECONDS_FOR_EIGHT_BITS = 1;
 
 type Say = (
   reply: Reply extends infer R ? (R extends Reply ? Omit<R, "id"> : never) : never,
@@ -21,6 +25,7 @@ class Desk {
   private input: Input | null = null;
   private plan: Plan | null = null;
   private diffPage: string | null = null;
+  private eightBit: Remedy[] = [];
   constructor(private readonly planner: Planner) {}
 
   run(task: Task, say: Say): void {
@@ -80,6 +85,7 @@ class Desk {
     const plan = this.opened().plan(options, { onProgress });
     this.plan?.free();
     this.plan = plan;
+    this.eightBit = [];
     const tell = (final: boolean) =>
       say({
         is: "planned",
@@ -89,18 +95,55 @@ class Desk {
           run: options.prefetch ? plan.run() : null,
           recomputed: options.recompute ? plan.recomputed() : null,
           data: dataOf(plan.page()),
-          remedies: plan.remedies(),
+          remedies: inOrder([...plan.remedies(), ...this.eightBit]),
           final,
         },
       });
     tell(advise === null);
     if (advise === null) return;
+    this.eightBit = this.smaller(options);
     try {
       plan.advise(advise);
     } catch (error) {
       if (!(error instanceof BerthError)) throw error; // There is none for this kind of plan.
     }
     tell(true);
+  }
+
+  /** What 8-bit elements would save. The planner's own advice has it for files, which it can read again;
+   * here only this side has the bytes. */
+  private smaller(options: Options): Remedy[] {
+    const summary = this.plan!.summary;
+    const fits = ["optimal", "feasible"].includes(summary.outcome);
+    const asked = options.element_bytes !== undefined || options.memory?.length;
+    if (asked || (fits && summary.capacity >= 0) || !this.opened().isModel) return [];
+    const remedies: Remedy[] = [];
+    for (const more of [{}, { in_place: true }, { fuse: true, in_place: true }]) {
+      const added = Object.keys(more).filter((name) => !options[name as keyof Options]);
+      if (Object.keys(more).length !== added.length) continue;
+      const next = { ...options, ...more, element_bytes: 1 };
+      const plan = this.opened().plan({ ...next, time_limit: SECONDS_FOR_EIGHT_BITS });
+      const { height, outcome, capacity, height_bound, has_plan, spilled, retrieved } =
+        plan.summary;
+      plan.free();
+      const before = remedies.at(-1)?.needs ?? summary.height;
+      if (!has_plan || height < 0 || height > 0.99 * before) continue;
+      const enough = capacity >= 0 && (outcome === "optimal" || outcome === "feasible");
+      const flags = ["--element-bytes 1", ...added.map((name) => `--${name.replace("_", "-")}`)];
+      const with_ = { in_place: ", outputs written over inputs", fuse: ", fused operators" };
+      remedies.push({
+        title: `8-bit elements${added.map((name) => with_[name as "fuse"]).join("")}`,
+        detail: `As after quantisation: the plan then needs ${height} bytes.`,
+        change: flags.join(" "),
+        needs: height,
+        traffic: enough ? spilled + retrieved : -1,
+        fits: enough,
+        proved: height === height_bound,
+        estimated: false,
+      });
+      if (enough) break;
+    }
+    return remedies;
   }
 
   private take(kind: string): Uint8Array {
@@ -150,7 +193,8 @@ class Desk {
   private sweepMemory(options: Options, points: number, memory: number, say: Say): void {
     const input = this.opened();
     const rows = options.memory as readonly string[];
-    const { memory: _m, may_move, prefetch, activations_in, weights_in, device, ...one } = options;
+    const { memory: _m, may_move, prefetch, device, ...placed } = options;
+    const { activations_in, weights_in, stage_weights_in, ...one } = placed;
     const alone = input.plan(one);
     const peak = alone.summary.peak;
     alone.free();
@@ -197,6 +241,10 @@ class Desk {
     this.plan = this.input = this.diffPage = null;
   }
 }
+
+/** What fits comes first. */
+const inOrder = (remedies: Remedy[]): Remedy[] =>
+  remedies.sort((x, y) => Number(y.fits) - Number(x.fits));
 
 /** A memory as it is written, NAME[=CAPACITY][@SPEED], of another size. */
 const withSize = (row: string, size: number): string =>

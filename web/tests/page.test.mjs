@@ -186,6 +186,20 @@ describe("a plan", () => {
     await replan(page, () => page.locator(".try button.fits").first().click());
     assert.match(await status(page), /^Fits/);
   });
+  test("tries 8-bit elements where the model is too large, and says when they are not enough", async () => {
+    await shown(CELLS);
+    await limit("512KiB");
+    const remedy = page.locator(".try button").filter({ hasText: "8-bit elements" }).first();
+    await remedy.waitFor({ timeout: 60000 });
+    assert.match(await remedy.getAttribute("class"), /fits/);
+    await replan(page, () => remedy.click());
+    assert.match(await status(page), /^Fits 512 KiB/);
+    await page.getByRole("checkbox", { name: "8 bit" }).uncheck();
+    await limit("128KiB");
+    const short = page.locator(".try button").filter({ hasText: "still too much" }).first();
+    await short.waitFor({ timeout: 60000 });
+    assert.match(await short.textContent(), /^8-bit elements needs [\d.]+ KiB, still too much$/);
+  });
   test("spills, with the curve of traffic and a point on it", async () => {
     await shown(CELLS);
     const { least, peak } = rangeOf(CELLS);
@@ -547,6 +561,17 @@ describe("what is taken away", () => {
     assert.deepEqual(bytes, Buffer.from(made.model()));
     assert.ok(bytes.includes("OfflineMemoryAllocation"));
     made.free();
+  });
+  test("says why a plan cannot be written into the model", async () => {
+    await view.close();
+    const [model] = filesIn(join(root, "tests/tflite/files"), /\.tflite$/);
+    await shown(model);
+    await replan(page, () => page.getByRole("checkbox", { name: "8 bit" }).check());
+    await page.getByRole("combobox", { name: "Download" }).selectOption("model");
+    assert.match(await page.locator(".complaint").textContent(), /^With 8 bit the plan is an/);
+    await replan(page, () => page.getByRole("checkbox", { name: "8 bit" }).uncheck());
+    await take(page, "model");
+    assert.equal(await page.locator(".complaint").count(), 0);
   });
   test("the report is a page of its own", async () => {
     const { bytes } = await take(page, "html");

@@ -1,6 +1,6 @@
 // The page: a file is dropped, its plan is shown as a report, and changes with the controls.
 import { Chart } from "../../../src/report/app/src/chart";
-import { type Data, type Num, parseExactly } from "../../../src/report/app/src/data";
+import { type Data, parseExactly } from "../../../src/report/app/src/data";
 import { h, named } from "../../../src/report/app/src/dom";
 import {
   abridged,
@@ -306,8 +306,26 @@ export class App {
   private isJson(): boolean {
     return /^\s*[{[]/.test(new TextDecoder().decode(this.files[0]!.bytes.subarray(0, 64)));
   }
+  /** Why the plan cannot be written into the model, in the words of the page. */
+  private cannotBeModel(): string | null {
+    const { eight_bit, fuse, overflow, memory, board } = this.settings();
+    if (!board.length && memory !== null && overflow !== "explain") {
+      const what = overflow === "spill" ? "copies tensors out and back" : "may run operators again";
+      return `This plan ${what}, which a model cannot say. Take the plan as JSON or CSV.`;
+    }
+    if (!this.isTflite()) return null;
+    if (board.length) return "TensorFlow Lite Micro has one memory. Take the plan as JSON or CSV.";
+    if (eight_bit) {
+      return "With 8 bit the plan is an estimate: quantise the model, and drop the result here.";
+    }
+    if (fuse) return "TensorFlow Lite Micro does not fuse operators: plan without Fuse.";
+    return null;
+  }
   private async download(kind: Taken): Promise<void> {
     try {
+      const why = kind === "model" ? this.cannotBeModel() : null;
+      if (why !== null) return this.complain(why);
+      this.root.querySelector(".complaint")?.remove();
       const reply = await this.desk.ask({ do: "take", kind }, {});
       if (reply.is !== "taken") return;
       const stem = this.files[0]!.name.replace(/\.\w+$/, "").replace(/[^\w.-]+/g, "_") || "plan";
@@ -464,7 +482,6 @@ export class App {
   }
   private showReport(text: string): void {
     const data = parseExactly(text) as Data;
-    data.remedies = data.remedies.filter(({ needs }) => this.helps(needs));
     if (this.report) {
       this.report.setData(data);
     } else {
@@ -475,29 +492,20 @@ export class App {
     }
     this.showTakeAway();
   }
-  /** Whether a plan that needs this is lower than what is known to do without any change: a search within
-   * a memory ends with the first plan that fits. */
-  private helps(needs: Num | null): boolean {
-    const least = this.leastKnown();
-    const fits = this.summary && ["optimal", "feasible"].includes(this.summary.outcome);
-    return !fits || least === null || needs === null || Number(needs) < least;
-  }
   private showRemedies(remedies: Remedy[]): void {
     const useful = remedies
-      .filter(({ needs }) => this.helps(needs < 0 ? null : needs))
       .map((remedy) => ({ remedy, next: changed(this.settings(), remedy.change) }))
       .filter(({ next }) => next !== null)
       .slice(0, 5);
-    const fits = this.summary?.outcome === "infeasible" || this.summary?.outcome === "unknown";
+    const short = this.summary?.outcome === "infeasible" || this.summary?.outcome === "unknown";
+    const enough = useful.some(({ remedy }) => remedy.fits || enlarges(remedy));
     this.showAdvice(
-      fits ? "Would make it fit" : "Would lower it",
+      !short ? "Would lower it" : enough ? "Would make it fit" : "Would help",
       useful.map(({ remedy, next }) => ({
         ...remedy,
         next: next!,
         note:
-          remedy.needs >= 0 && !remedy.title.includes(bytes(remedy.needs))
-            ? `needs ${bytes(remedy.needs)}`
-            : "",
+          needs(remedy) + (short && !enlarges(remedy) && !remedy.fits ? ", still too much" : ""),
       })),
     );
   }
@@ -704,6 +712,11 @@ export class App {
     );
   }
 }
+
+/** A remedy that gives more memory. */
+const enlarges = ({ change }: Remedy) => /--(capacity|budget) /.test(change);
+const needs = ({ needs, title }: Remedy) =>
+  needs >= 0 && !title.includes(bytes(needs)) ? `needs ${bytes(needs)}` : "";
 
 const ENDINGS: Record<Taken, string> = {
   html: "html",

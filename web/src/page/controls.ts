@@ -351,7 +351,7 @@ export class Controls {
     const { memory } = this.settings;
     const moving = document.activeElement === this.slider && memory !== null;
     if (!moving || memory < this.low || memory > this.high) {
-      this.low = low;
+      this.low = memory === null ? low : Math.min(low, memory);
       this.high = Math.max(high, low + 1);
     }
     const key = JSON.stringify([this.low, this.high, marks]);

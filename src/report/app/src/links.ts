@@ -8,7 +8,7 @@ export function bufferLink(app: PlanApp, side: number, buffer: number): HTMLElem
   const full = plan.name(buffer);
   // Lines break between folders.
   const parts = plan.shortName(buffer, 40).split(/(?<=\/)/);
-  const name = h("bdi", {}, ...parts.flatMap((part) => [h("wbr"), part]));
+  const name = h("bdi", {}, ...parts.flatMap((part, i) => (i ? [h("wbr"), part] : [part])));
   if (full.length > 40) name.title = abridged(full, 400);
   const select = () => app.select(side, buffer, true);
   return h("button", { type: "button", class: "link", onclick: select }, name);
