@@ -45,7 +45,7 @@ if(BERTH_BUILD_BASELINES)
   set(berth_baselines_headers allocators.h baselines.h cosma.h olla.h recompute_baselines.h)
 endif()
 if(BERTH_BUILD_C)
-  list(APPEND berth_headers berth.h)
+  list(APPEND berth_headers berth.h runtime.h)
 endif()
 foreach(list IN ITEMS berth_headers berth_baselines_headers)
   list(TRANSFORM ${list} PREPEND ${PROJECT_SOURCE_DIR}/include/berth/)
@@ -76,6 +76,11 @@ if(BERTH_BUILD_C)
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     COMPONENT libberth1 NAMELINK_COMPONENT libberth-dev
     RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT libberth1)
+  install(TARGETS berth_runtime EXPORT berth-c
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libberth-dev)
+  if(TARGET berth_preload)
+    install(TARGETS berth_preload LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT berth)
+  endif()
   install(EXPORT berth-c NAMESPACE berth:: FILE berth-c-targets.cmake
     DESTINATION ${berth_cmake_dir} COMPONENT libberth-dev)
 endif()

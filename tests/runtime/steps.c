@@ -1,0 +1,56 @@
+/* Steps of a program that knows nothing of Berth but berth_step(), if that is there: prints a sum of what
+ * it has computed. steps COUNT [DEPART] -- from the step DEPART on it asks for other sizes. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { kLayers = 40 };
+
+static unsigned char* Make(size_t size, unsigned value) {
+  void* block = NULL;
+  if (posix_memalign(&block, 64, size) != 0 || (uintptr_t)block % 64 != 0) exit(3);
+  memset(block, (int)(value % 251), size);
+  return block;
+}
+
+static unsigned long Use(const unsigned char* block, size_t size, unsigned value) {
+  for (size_t i = 0; i < size; ++i) {
+    if (block[i] != value % 251) exit(4); /* Someone else has written here. */
+  }
+  return block[size / 2];
+}
+
+int main(int argc, char** argv) {
+  const int count = argc > 1 ? atoi(argv[1]) : 10;
+  const int depart = argc > 2 ? atoi(argv[2]) : count + 1;
+  void (*step)(void) = NULL;
+  *(void**)&step = dlsym(RTLD_DEFAULT, "berth_step");
+  unsigned long sum = 0;
+  unsigned char* state[kLayers] = {NULL}; /* Made in the first step, kept for ever. */
+  unsigned char* gradient[kLayers] = {NULL};
+  for (int s = 1; s <= count; ++s) {
+    if (step != NULL) step();
+    unsigned char* made[kLayers];
+    size_t size[kLayers];
+    for (int i = 0; i < kLayers; ++i) {
+      free(gradient[i]); /* Of the step before. */
+      gradient[i] = NULL;
+      size[i] = (size_t)(1000 + 997 * (i % 7) + (s >= depart ? 64 * (i % 3) : 0));
+      made[i] = Make(size[i], (unsigned)(s + i));
+    }
+    for (int i = kLayers; i-- > 0;) {
+      if (state[i] == NULL) state[i] = Make(size[i], 7);
+      gradient[i] = Make(size[i], (unsigned)(s * i));
+      sum +=
+          Use(made[i], size[i], (unsigned)(s + i)) + Use(gradient[i], size[i], (unsigned)(s * i));
+      if (i % 5 == 0) made[i] = realloc(made[i], 2 * size[i]);
+      sum += Use(made[i], size[i], (unsigned)(s + i)) + Use(state[i], 1000, 7);
+      free(made[i]);
+    }
+  }
+  printf("%lu\n", sum);
+  return 0;
+}
