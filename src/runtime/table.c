@@ -130,7 +130,8 @@ static int ReadRows(Table* table, char* error) {
 berth_arena* berth_arena_read(const char* path, const berth_fallback* fallback, char* error) {
   Table table = {.path = path, .file = fopen(path, "r")};
   if (table.file == NULL) {
-    if (error != NULL) snprintf(error, BERTH_RUNTIME_ERROR, "%.200s: the file cannot be opened", path);
+    if (error != NULL)
+      snprintf(error, BERTH_RUNTIME_ERROR, "%.200s: the file cannot be opened", path);
     return NULL;
   }
   berth_arena* arena = NULL;

@@ -19,7 +19,9 @@ export type Task =
    * one with the index `memory` is as large as that. */
   | { do: "sweep"; options: Options; points: number; memory: number | null }
   /** Plans in several memories for each of these: what would lower the cost, or make it fit. */
-  | { do: "compare"; options: Options[] };
+  | { do: "compare"; options: Options[] }
+  /** A plan with as little memory as possible, beside the one that is shown. */
+  | { do: "least"; options: Options };
 
 export interface Opened {
   kind: "graph" | "table" | "snapshot" | "plan" | "diff";
@@ -74,6 +76,7 @@ export type Reply = { id: number } & (
   | { is: "taken"; bytes: Uint8Array }
   | { is: "swept"; swept: Swept }
   | { is: "compared"; found: (MemoriesSummary | null)[] }
+  | { is: "least"; summary: Summary }
   | { is: "failed"; message: string; status: string }
 );
 /** The first message to a worker. */

@@ -42,6 +42,11 @@ class Desk {
           : this.sweepMemory(task.options, task.points, task.memory, say);
       case "compare":
         return say({ is: "compared", found: task.options.map((each) => this.costOf(each)) });
+      case "least": {
+        const plan = this.opened().plan(task.options);
+        plan.free();
+        return say({ is: "least", summary: plan.summary });
+      }
     }
   }
 

@@ -324,6 +324,27 @@ describe("a plan", () => {
     const needs = await page.evaluate(() => window.berth.data.remedies.map((each) => each.needs));
     for (const each of needs) assert.ok(each === null || each < least, `${each}`);
   });
+  test("says that a plan within a memory is the least", async () => {
+    await shown(CELLS, { hash: "#memory=8388608" });
+    assert.match(await status(page), /^Fits 8 MiB: this plan takes 1.41 MiB, proved the least\./);
+  });
+  test(
+    "opened by a link with a memory says how little would do",
+    { skip: !present && "no data" },
+    async () => {
+      await shown(mobilenet, { hash: "#memory=262144" });
+      const told = page.locator(".search-text").filter({ hasText: "would do" });
+      await told.waitFor({ timeout: 60000 });
+      assert.equal(
+        await told.textContent(),
+        "Fits 256 KiB: this plan takes 112 KiB, and 96 KiB would do.",
+      );
+      const [takes, needs] = [112, 96].map((size) => 1024 * size);
+      assert.equal(await figure("height"), takes);
+      await replan(page, () => page.getByRole("button", { name: "No limit" }).click());
+      assert.equal(await figure("height"), needs);
+    },
+  );
   test("keeps its verdict when the curve is stopped", async () => {
     await shown(CELLS, { hash: "#time_limit=1&overflow=recompute" });
     await limit("1300KiB");

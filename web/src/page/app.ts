@@ -427,14 +427,7 @@ export class App {
     this.several = planned.several;
     this.recomputed = planned.recomputed;
     this.place.classList.remove("stale");
-    if (settings.memory === null && summary.addressed && !planned.several) {
-      this.base = {
-        key: this.baseKey(),
-        height: summary.height,
-        bound: summary.height_bound,
-        written: summary.program_order_peak,
-      };
-    }
+    if (settings.memory === null && summary.addressed && !planned.several) this.setBase(summary);
     this.showRange();
     this.showReport(planned.data);
     this.showRemedies(planned.remedies);
@@ -443,6 +436,14 @@ export class App {
     this.tone = toneOf(planned);
     this.search.end(this.verdict, this.tone, `${took} with the picture.`);
     ++this.plans;
+  }
+  private setBase(summary: Summary): void {
+    this.base = {
+      key: this.baseKey(),
+      height: summary.height,
+      bound: summary.height_bound,
+      written: summary.program_order_peak,
+    };
   }
   /** With these settings, some plan without a limit needs no more than this; null: not known. */
   private leastKnown(): number | null {
@@ -574,12 +575,34 @@ export class App {
         this.search.end(this.verdict, this.tone);
       }
       if (settings.overflow !== "explain" && this.kind === "graph") await this.sweep(turn);
+      else await this.findLeast(turn);
     } catch (error) {
       if (turn !== this.planning) return;
       const status = error instanceof Failure ? error.status : "";
       if (status === "stopped") this.search.end(this.verdict, this.tone);
       else if (status !== "replaced") this.search.end(messageOf(error), "bad");
     }
+  }
+  /** Within a limit the search ends with any plan that fits: how little would do is asked here, if no plan
+   * without a limit was made before. */
+  private async findLeast(turn: number): Promise<void> {
+    const settings = this.settings();
+    const { height, height_bound } = this.summary!;
+    if (this.tone !== "fits" || settings.memory === null || height <= height_bound) return;
+    if (this.leastKnown() !== null) return;
+    const options = optionsOf({ ...settings, memory: null }, this.kind);
+    this.search.begin("Looking for the least memory", true);
+    const reply = await this.desk.ask(
+      { do: "least", options: { ...options, time_limit: SECONDS_FOR_ADVICE } },
+      {},
+    );
+    if (turn !== this.planning || reply.is !== "least") return;
+    if (reply.summary.addressed) {
+      this.setBase(reply.summary);
+      this.showRange();
+      this.verdict = verdictOfOne(this.summary!, this.leastKnown());
+    }
+    this.search.end(this.verdict, this.tone);
   }
   /** Of several memories: what would lower the cost, each tried. */
   private async compare(turn: number): Promise<void> {
@@ -814,7 +837,12 @@ function verdictOfOne(s: Summary, least: number | null): string {
     return `Not known whether it fits ${capacity}${most}.`;
   }
   if (!s.spills) {
-    const other = least !== null && least < s.height ? `, and ${bytes(least)} would do` : "";
+    const other =
+      s.height <= s.height_bound
+        ? ", proved the least"
+        : least !== null && least < s.height
+          ? `, and ${bytes(least)} would do`
+          : "";
     return `Fits ${capacity}: this plan takes ${bytes(s.height)}${other}.`;
   }
   const traffic = s.spilled + s.retrieved;
