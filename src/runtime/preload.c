@@ -28,6 +28,7 @@ static const char* record_path;
 // keep for ever.
 static uint64_t first_step = 3;
 static uint64_t steps;
+static int asked;  // The program has called posix_memalign(); shells that start it do not.
 static pid_t process;
 // This thread is in our own code, whose requests are not the program's.
 static _Thread_local int inside;
@@ -85,6 +86,11 @@ __attribute__((constructor)) static void Begin(void) {
 // Blocks of the arena may be used until the very end: it is not given back.
 __attribute__((destructor)) static void End(void) {
   if (getpid() != process) return;
+  if (steps == 0) {
+    const int wanted = arena != NULL || recorder != NULL;
+    if (wanted && asked) Say("no step was begun: the program has not called berth_step()");
+    return;
+  }
   ++inside;
   char text[1024];
   if (arena != NULL && berth_arena_get_report(arena).steps > 0) {
@@ -104,7 +110,8 @@ __attribute__((destructor)) static void End(void) {
 EXPORTED void berth_step(void);
 EXPORTED void berth_step(void) {
   ++inside;
-  if (arena != NULL && ++steps >= first_step) {
+  ++steps;
+  if (arena != NULL && steps >= first_step) {
     if (steps == first_step) malloc_trim(0);  // What the steps before have used.
     berth_arena_step(arena);
   }
@@ -120,6 +127,7 @@ EXPORTED int posix_memalign(void** block, size_t alignment, size_t size) {
     return next_posix_memalign(block, alignment, size);
   }
   ++inside;
+  asked = 1;
   int status = 0;
   if (arena != NULL) {
     void* const found = berth_arena_allocate(arena, size, alignment);

@@ -65,6 +65,9 @@ def main():
         # A run that is too short to record, and plans that are none, are told.
         _, said = output([steps, "3"], BERTH_RECORD=table)
         assert "only 3 steps were begun" in said, said
+        for count, silent in (("0", True), ("-5", False)):  # Nothing is asked for; no step is begun.
+            _, said = output([steps, count], BERTH_RECORD=table + ".none")
+            assert ("has not called berth_step()" in said) != silent, said
         _, said = output(program, BERTH_PLAN=table)
         assert "columns id, size and offset" in said, said
         _, said = output(program, BERTH_PLAN=folder + "/none.csv")

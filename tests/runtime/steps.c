@@ -1,5 +1,6 @@
 /* Steps of a program that knows nothing of Berth but berth_step(), if that is there: prints a sum of what
- * it has computed. steps COUNT [DEPART] -- from the step DEPART on it asks for other sizes. */
+ * it has computed. steps COUNT [DEPART] -- from the step DEPART on it asks for other sizes. A
+ * negative COUNT: as many steps without berth_step(). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -24,7 +25,8 @@ static unsigned long Use(const unsigned char* block, size_t size, unsigned value
 }
 
 int main(int argc, char** argv) {
-  const int count = argc > 1 ? atoi(argv[1]) : 10;
+  const int wanted = argc > 1 ? atoi(argv[1]) : 10;
+  const int count = wanted < 0 ? -wanted : wanted;
   const int depart = argc > 2 ? atoi(argv[2]) : count + 1;
   void (*step)(void) = NULL;
   *(void**)&step = dlsym(RTLD_DEFAULT, "berth_step");
@@ -32,7 +34,7 @@ int main(int argc, char** argv) {
   unsigned char* state[kLayers] = {NULL}; /* Made in the first step, kept for ever. */
   unsigned char* gradient[kLayers] = {NULL};
   for (int s = 1; s <= count; ++s) {
-    if (step != NULL) step();
+    if (step != NULL && wanted > 0) step();
     unsigned char* made[kLayers];
     size_t size[kLayers];
     for (int i = 0; i < kLayers; ++i) {
