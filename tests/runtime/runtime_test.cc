@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -26,7 +27,7 @@ namespace {
 
 // The fallback: counts its blocks.
 struct Heap {
-  std::size_t blocks = 0;
+  std::atomic<std::size_t> blocks = 0;
   std::size_t refuse_from = SIZE_MAX;  // Blocks as large as this.
   berth_fallback fallback() {
     return {[](void* context, std::size_t size, std::size_t alignment) -> void* {
@@ -221,6 +222,7 @@ TEST_F(Runtime, ThreadsDoNotDisturbEachOther) {
     std::memset(block, value, size);
     return block;
   };
+  berth_arena_step(arena.get());  // Before it, nobody is another thread.
   std::vector<std::thread> others;
   for (unsigned char value = 1; value <= 3; ++value) {
     others.emplace_back([&, value] {
