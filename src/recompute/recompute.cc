@@ -254,7 +254,8 @@ class Planner {
     return SearchWithLess(answer);
   }
 
-  // Offsets for the best sequence, or for one that costs more. True if it is the best.
+  // Offsets for the best sequence, or for one that costs more. True if the plan of `answer` then costs no
+  // more than the best.
   Result<bool> PlaceBest(PlanAnswer& answer) {
     const std::int64_t cost = best_->cost;
     lowest_ = kMaxBytes;
@@ -269,7 +270,8 @@ class Planner {
     for (const int less : kTighter) {
       if (budget_.Exhausted()) return {};
       // A quarter of what the lowest offsets exceed the capacity by is the least to take away further.
-      const Wide further = Wide{lowest_ - options_.capacity} * 10'000 / 4;
+      const Bytes excess = lowest_ == kMaxBytes ? 0 : lowest_ - options_.capacity;
+      const Wide further = Wide{excess} * 10'000 / 4;
       if (less < kTighter[std::size(kTighter) - 1] &&
           Wide{less - without} * options_.capacity < further) {
         continue;
@@ -282,10 +284,9 @@ class Planner {
     return {};
   }
 
-  // With a reduction of `with` there are offsets, with one of `without` there are none, or the plan costs
-  // more than the one that is known.
+  // With a reduction of `with` there are offsets, with one of `without` there are none.
   Result<void> Approach(int without, int with, PlanAnswer& answer) {
-    while (with - without > kNearest && !IsEnough() && MayChangeFurther()) {
+    while (with - without > kNearest && answer.best->overhead() > Enough() && MayChangeFurther()) {
       const int middle = without + (with - without) / 2;
       const std::optional<bool> placed = BERTH_TRY(PlaceWithLess(middle, answer));
       if (!placed) return {};
@@ -464,7 +465,8 @@ class Planner {
     }
     // In one order, what may be proved comes first.
     if (options_.fixed_order) SearchEachWithin(kShareOfOrders, known, capacity);
-    if (options_.rules.group && !Ended() && !IsEnough()) SearchGroups(known, capacity);
+    if (infeasible_ || IsEnough()) return;
+    if (options_.rules.group && !Ended()) SearchGroups(known, capacity);
     if (!options_.fixed_order) SearchEachWithin(kShareOfOrders, known, capacity);
     Exchange(known, capacity);
   }
