@@ -313,11 +313,11 @@ void Improver::Exchange(Sequence& sequence, std::int64_t bound, std::int64_t pat
     Load(sequence);
     const State before = Now();
     if (before.fits && before.cost <= bound) return;
+    Perturb(sequence, bound, trials / kTrialsOfPrune, found);
+    Rebuild(sequence, bound, trials / kTrialsOfRebuild, found);
     // By turns from the best sequence, and from its first executions alone.
     Climb(from_order ? WithoutRepeats(sequence) : sequence, history, bound, trials, sequence,
           found);
-    Perturb(sequence, bound, trials / kTrialsOfPrune, found);
-    Rebuild(sequence, bound, trials / kTrialsOfRebuild, found);
     Load(sequence);
     const State after = Now();
     if (after.fits && (!before.fits || after.cost < before.cost)) {

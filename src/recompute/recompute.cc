@@ -71,19 +71,23 @@ constexpr double kShareOfEviction = 0.1;
 constexpr std::int64_t kPartOfEviction = 32;
 constexpr std::size_t kMostRules = 200;
 constexpr std::size_t kRulesWithoutLimit = 16;
+constexpr double kShareOfOrders = 0.7;
 constexpr double kShareOfGroups = 0.5;
 constexpr double kShareOfFirst = 0.5;
 constexpr double kShareOfOthers = 0.3;
 constexpr double kShareOfLast = 0.8;
-constexpr double kShareOfPlacing = 0.2;
+constexpr double kShareOfPlacing = 0.4;
+constexpr double kShareOfAllPlacing = 0.2;
 constexpr std::size_t kMostPlaced = 8;
 // Once the budget has ended, the best sequence still gets a first placement.
 constexpr std::int64_t kNodesThatMustBe = 1000;
 constexpr std::size_t kManyBuffers = 4096;
 constexpr double kSecondsThatMustBe = 0.05;
 constexpr EvictionRule kEvictionRules[] = {{1, true}, {1, false}, {0.5, true}, {2, true}};
-// Less memory to search for, in thousandths, where the best sequence has no addresses.
-constexpr int kTighter[] = {0, 5, 10, 20, 40, 70, 100};
+// Less memory to search for, in ten-thousandths, where the best sequence has no addresses; and how near the
+// most with which it has none and the least with which it has some come.
+constexpr int kTighter[] = {50, 100, 200, 400, 700, 1000};
+constexpr int kNearest = 5;
 
 struct Found {
   Sequence sequence;
@@ -235,35 +239,77 @@ class Planner {
   }
 
   Result<void> Search(PlanAnswer& answer) {
+    {
+      Budget part(budget_, kShareOfFirst);
+      search_ = &part;
+      FindSequences(options_.capacity);
+      out_of_budget_ = out_of_budget_ || part.Exhausted();
+      search_ = nullptr;
+    }
+    if (!best_ && !infeasible_ && MayChangeFurther()) {
+      ChangeFurther(Lowest(KnownOrders(), options_.capacity), kNoCost);  // Until something fits.
+    }
+    if (!best_) return {};
+    if (BERTH_TRY(PlaceBest(answer))) return GoOn(answer);
+    return SearchWithLess(answer);
+  }
+
+  // Offsets for the best sequence, or for one that costs more. True if the plan of `answer` then costs no
+  // more than the best.
+  Result<bool> PlaceBest(PlanAnswer& answer) {
+    const std::int64_t cost = best_->cost;
+    lowest_ = kMaxBytes;
+    Budget part(budget_, kShareOfAllPlacing);
+    BERTH_TRY(PlaceFound(part, answer));
+    return answer.best && answer.best->overhead() <= cost;
+  }
+
+  // The best sequence has no offsets: the least reduction with which there are some.
+  Result<void> SearchWithLess(PlanAnswer& answer) {
+    int without = 0;
     for (const int less : kTighter) {
-      const bool first = less == 0;
-      const Bytes capacity =
-          options_.capacity - static_cast<Bytes>(Wide{options_.capacity} * less / 1000);
-      if (capacity < answer.least.bytes) break;
-      {
-        Budget part(budget_, first ? kShareOfFirst : kShareOfOthers);
-        search_ = &part;
-        if (first) {
-          FindSequences(capacity);
-        } else {
-          FindLower(capacity);
-        }
-        out_of_budget_ = out_of_budget_ || part.Exhausted();
-        search_ = nullptr;
+      if (budget_.Exhausted()) return {};
+      // A quarter of what the lowest offsets exceed the capacity by is the least to take away further.
+      const Bytes excess = lowest_ == kMaxBytes ? 0 : lowest_ - options_.capacity;
+      const Wide further = Wide{excess} * 10'000 / 4;
+      if (less < kTighter[std::size(kTighter) - 1] &&
+          Wide{less - without} * options_.capacity < further) {
+        continue;
       }
-      if (first && !best_ && !infeasible_ && MayChangeFurther()) {
-        ChangeFurther(Lowest(KnownOrders(), capacity), kNoCost);  // Until something fits.
-      }
-      if (!best_) break;
-      const std::int64_t cost = best_->cost;
-      BERTH_TRY(PlaceFound(answer));
-      if (answer.best && answer.best->overhead() <= cost) {
-        if (first) BERTH_TRY(GoOn(answer));
-        break;
-      }
-      if (budget_.Exhausted()) break;
+      const std::optional<bool> placed = BERTH_TRY(PlaceWithLess(less, answer));
+      if (!placed) return {};
+      if (*placed) return Approach(without, less, answer);
+      without = less;
     }
     return {};
+  }
+
+  // With a reduction of `with` there are offsets, with one of `without` there are none.
+  Result<void> Approach(int without, int with, PlanAnswer& answer) {
+    while (with - without > kNearest && answer.best->overhead() > Enough() && MayChangeFurther()) {
+      const int middle = without + (with - without) / 2;
+      const std::optional<bool> placed = BERTH_TRY(PlaceWithLess(middle, answer));
+      if (!placed) return {};
+      (*placed ? with : without) = middle;
+    }
+    return {};
+  }
+
+  // With a capacity reduced by so many ten-thousandths. Nothing if one operator needs more, or if nothing
+  // is found.
+  Result<std::optional<bool>> PlaceWithLess(int less, PlanAnswer& answer) {
+    const Bytes capacity =
+        options_.capacity - static_cast<Bytes>(Wide{options_.capacity} * less / 10'000);
+    if (capacity < answer.least.bytes) return std::nullopt;
+    {
+      Budget part(budget_, kShareOfOthers);
+      search_ = &part;
+      FindLower(capacity);
+      out_of_budget_ = out_of_budget_ || part.Exhausted();
+      search_ = nullptr;
+    }
+    if (!best_) return std::nullopt;
+    return BERTH_TRY(PlaceBest(answer));
   }
 
   // Time is left: changes `sequence` further, until it costs at most `bound`. Half of the time goes to
@@ -297,42 +343,46 @@ class Planner {
   Result<void> GoOn(PlanAnswer& answer) {
     if (IsEnough() || !MayChangeFurther()) return {};
     ChangeFurther(best_->sequence, Enough());
-    return PlaceFound(answer);
+    return PlaceFound(budget_, answer);
   }
 
   // Offsets for one of the sequences found, if it costs less than the plan of `answer`. Tries the last,
   // which is the cheapest, then the second, fourth and eighth last and so on, as neighbours fail alike.
   // Forgets them all.
-  Result<void> PlaceFound(PlanAnswer& answer) {
+  Result<void> PlaceFound(Budget& budget, PlanAnswer& answer) {
     const std::vector<Found> found = std::exchange(found_, {});
     for (std::size_t back = 1, tried = 0; tried < kMostPlaced && !found.empty(); ++tried) {
       const Found& candidate = found[found.size() - back];
       if (answer.best && answer.best->overhead() <= candidate.cost) break;
-      if (BERTH_TRY(TryPlacingCalmed(candidate.sequence, answer)) || budget_.Exhausted()) break;
+      if (BERTH_TRY(TryPlacingCalmed(candidate.sequence, budget, answer)) || budget.Exhausted()) {
+        break;
+      }
       if (back == found.size()) return {};
       back = std::min(2 * back, found.size());
     }
     // Whatever the budget: the first one has the most room.
     if (!answer.best && !found.empty()) {
-      static_cast<void>(BERTH_TRY(TryPlacing(found.front().sequence, kNodesOfPlacing, answer)));
+      static_cast<void>(
+          BERTH_TRY(TryPlacing(found.front().sequence, kNodesOfPlacing, budget, answer)));
     }
     return {};
   }
 
   // As it is, or with its executions moved for it.
-  Result<bool> TryPlacingCalmed(Sequence sequence, PlanAnswer& answer) {
-    if (BERTH_TRY(TryPlacing(sequence, kNodesOfPlacing, answer))) return true;
-    if (budget_.Exhausted() || !options_.rules.exchange) return false;
+  Result<bool> TryPlacingCalmed(Sequence sequence, Budget& budget, PlanAnswer& answer) {
+    if (BERTH_TRY(TryPlacing(sequence, kNodesOfPlacing, budget, answer))) return true;
+    if (budget.Exhausted() || !options_.rules.exchange) return false;
     {
-      Budget part(budget_, kShareOfPlacing);
+      Budget part(budget, kShareOfPlacing);
       Improver improver = MakeImprover(options_.capacity, options_.seed, part);
       improver.Calm(sequence);
     }
-    return TryPlacing(sequence, kNodesOfPlacingCalmed, answer);
+    return TryPlacing(sequence, kNodesOfPlacingCalmed, budget, answer);
   }
 
   // True if the offsets fit; the plan is then that of `answer`.
-  Result<bool> TryPlacing(const Sequence& sequence, std::int64_t nodes, PlanAnswer& answer) {
+  Result<bool> TryPlacing(const Sequence& sequence, std::int64_t nodes, Budget& budget,
+                          PlanAnswer& answer) {
     MemoryPlan plan = MakePlan(sequence);
     if (!options_.placer) {
       answer.best = std::move(plan);
@@ -340,7 +390,8 @@ class Planner {
     }
     Problem problem = ProblemOf(graph_, plan);
     problem.capacity = options_.capacity;
-    const PlanAnswer placed = BERTH_TRY(Place(problem, nodes));
+    const PlanAnswer placed = BERTH_TRY(Place(problem, nodes, budget));
+    if (placed.best) lowest_ = std::min(lowest_, placed.best->height());
     if (!placed.best || placed.best->height() > options_.capacity) return false;
     for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
       plan.residencies[i].offset = placed.best->residencies[i].offset;
@@ -353,14 +404,14 @@ class Planner {
     return true;
   }
 
-  Result<PlanAnswer> Place(const Problem& problem, std::int64_t nodes) {
-    if (budget_.Exhausted()) {
+  Result<PlanAnswer> Place(const Problem& problem, std::int64_t nodes, Budget& budget) {
+    if (budget.Exhausted()) {
       Budget none;
       none.SetNodeLimit(kNodesThatMustBe);
       if (problem.buffers.size() > kManyBuffers) none.SetTimeLimit(kSecondsThatMustBe);
       return options_.placer(problem, none);
     }
-    Budget mine(budget_, kShareOfPlacing);
+    Budget mine(budget, kShareOfPlacing);
     nodes = std::min(nodes, std::max(placing_left_, kNodesThatMustBe));
     mine.SetNodeLimit(std::min(nodes, mine.node_limit()));
     auto placed = options_.placer(problem, mine);
@@ -412,8 +463,12 @@ class Planner {
         return;
       }
     }
+    // In one order, what may be proved comes first.
+    if (options_.fixed_order) SearchEachWithin(kShareOfOrders, known, capacity);
+    if (infeasible_ || IsEnough()) return;
     if (options_.rules.group && !Ended()) SearchGroups(known, capacity);
-    SearchOrders(known, capacity);
+    if (!options_.fixed_order) SearchEachWithin(kShareOfOrders, known, capacity);
+    Exchange(known, capacity);
   }
 
   // First with groups of operators as one.
@@ -425,20 +480,32 @@ class Planner {
     Budget* const whole = std::exchange(search_, &part);
     const std::int64_t rest = work_.left / 2;
     work_.left -= rest;
-    SearchOrders(grouped_->orders, capacity);
+    SearchEach(grouped_->orders, capacity);
+    Exchange(grouped_->orders, capacity);
     work_.left += rest;
     search_ = whole;
     groups_ = nullptr;
   }
 
-  void SearchOrders(const std::vector<std::vector<Op>>& orders, Bytes capacity) {
+  // In part of the time: changes at random get the rest.
+  void SearchEachWithin(double share, const std::vector<std::vector<Op>>& orders, Bytes capacity) {
+    Budget part(*search_, share);
+    Budget* const whole = std::exchange(search_, &part);
+    SearchEach(orders, capacity);
+    search_ = whole;
+  }
+  void SearchEach(const std::vector<std::vector<Op>>& orders, Bytes capacity) {
     // The last one first: it is the one of the least peak, if there are several.
     for (std::size_t k = orders.size(); k-- > 0 && !Ended() && !IsEnough();) {
       SearchOrder(orders[k], capacity);
       if (infeasible_) return;
       if (options_.rules.evict && !IsEnough()) EvictFrom(orders[k], capacity);
     }
-    if (IsEnough() || !options_.rules.exchange) return;
+  }
+
+  // The best sequence, changed at random.
+  void Exchange(const std::vector<std::vector<Op>>& orders, Bytes capacity) {
+    if (infeasible_ || IsEnough() || !options_.rules.exchange) return;
     const std::optional<Found>& best = groups_ != nullptr ? best_grouped_ : best_;
     Sequence sequence = best ? best->sequence : Lowest(orders, capacity);
     Improver improver = MakeImprover(capacity, options_.seed, *search_);
@@ -613,6 +680,7 @@ class Planner {
   Effort effort_;
   Effort effort_of_groups_;
   std::int64_t placing_left_ = kNodesOfAllPlacing;
+  Bytes lowest_ = kMaxBytes;  // The height of the lowest offsets at one capacity.
   bool limited_ = false;
   bool out_of_budget_ = false;
   bool infeasible_ = false;
