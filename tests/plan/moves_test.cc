@@ -19,30 +19,6 @@
 namespace berth::internal {
 namespace {
 
-// A chain of operators that also read what earlier ones made: what is read early and late is copied.
-MovingCase RandomSkips(std::uint64_t seed) {
-  Random random(seed);
-  Build b;
-  for (int i = 0; i < 5; ++i) b.Made("t" + std::to_string(i), random.Uniform(1, 3));
-  for (int i = 0; i < 5; ++i) {
-    std::vector<std::string> inputs;
-    if (i > 0) inputs.push_back("t" + std::to_string(i - 1));
-    if (i > 2 && random.Chance(0.8))
-      inputs.push_back("t" + std::to_string(random.Uniform(0, i - 2)));
-    b.Op("op" + std::to_string(i), inputs, {"t" + std::to_string(i)});
-  }
-  MovingCase made;
-  made.graph = b.Output("t4").graph;
-  made.options.memories.may_move = true;
-  made.options.memories.memories = {
-      {.name = "fast", .capacity = random.Uniform(3, 5), .read = {0, 1}, .write = {1, 2}},
-      {.name = "slow",
-       .read = {random.Uniform(3, 9), random.Uniform(1, 2)},
-       .write = {random.Uniform(1, 9), 1},
-       .access = random.Uniform(0, 1)}};
-  return made;
-}
-
 // A plan with copies is one of a table with a buffer for each residency: it costs the same, and it can be
 // explained and drawn.
 void ExpectPlanOfTable(const Graph& graph, const Counting& counting, const GraphMemories& memories,
@@ -80,7 +56,8 @@ TEST(PlanWithMovesTest, TriesEverythingInOneOrder) {
   int better = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);
-    auto made = seed % 2 == 0 ? RandomSkips(seed) : RandomMovingCase(seed, /*prefetch=*/false);
+    auto made = seed % 2 == 0 ? RandomSkips(seed, /*prefetch=*/false)
+                              : RandomMovingCase(seed, /*prefetch=*/false);
     if (!made) continue;
     const auto& [graph, options] = *made;
     made->options.order = RandomOrder(graph, seed);

@@ -72,6 +72,41 @@ inline std::optional<MovingCase> RandomMovingCase(std::uint64_t seed, bool prefe
   return made;
 }
 
+// A chain of operators that also read what earlier ones made: what is read early and late is copied. With
+// `prefetch` some also write in place what the first one made.
+inline MovingCase RandomSkips(std::uint64_t seed, bool prefetch) {
+  Random random(seed);
+  Build b;
+  const int count = prefetch ? 4 + static_cast<int>(seed % 2) : 5;
+  for (int i = 0; i < count; ++i) b.Made("t" + std::to_string(i), random.Uniform(1, 3));
+  for (int i = 0; i < count; ++i) {
+    std::vector<std::string> inputs;
+    std::vector<std::string> mutates;
+    if (i > 0) inputs.push_back("t" + std::to_string(i - 1));
+    if (i > (prefetch ? 1 : 2) && random.Chance(0.8)) {
+      inputs.push_back("t" + std::to_string(random.Uniform(0, i - 2)));
+    }
+    if (prefetch && i == 2 && random.Chance(0.2)) mutates.emplace_back("t0");
+    b.Op("op" + std::to_string(i), inputs, {"t" + std::to_string(i)}, mutates);
+  }
+  MovingCase made;
+  made.graph = b.Output("t" + std::to_string(count - 1)).graph;
+  GraphMemories& memories = made.options.memories;
+  memories.may_move = true;
+  memories.prefetch = prefetch;
+  if (prefetch) {
+    GiveTimes(seed, random.Uniform(0, 20), made.graph);
+    memories.copy_latency = random.Uniform(0, 2);
+  }
+  const Bytes room = prefetch ? random.Uniform(4, 6) : random.Uniform(3, 5);
+  memories.memories = {{.name = "fast", .capacity = room, .read = {0, 1}, .write = {1, 2}},
+                       {.name = "slow",
+                        .read = {random.Uniform(3, 9), random.Uniform(1, 2)},
+                        .write = {random.Uniform(1, 9), 1},
+                        .access = random.Uniform(0, 1)}};
+  return made;
+}
+
 // A chain of operators that read weights, some several times, on a board with a small fast memory and a slow one
 // where the weights are; the weights may sometimes be in the fast one, too.
 inline MovingCase RandomStaging(std::uint64_t seed, bool prefetch) {

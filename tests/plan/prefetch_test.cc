@@ -18,43 +18,14 @@
 namespace berth::internal {
 namespace {
 
-// A chain of operators that also read, or write in place, what earlier ones made.
-MovingCase RandomSkips(std::uint64_t seed) {
-  Random random(seed);
-  Build b;
-  const int count = 4 + static_cast<int>(seed % 2);
-  for (int i = 0; i < count; ++i) b.Made("t" + std::to_string(i), random.Uniform(1, 3));
-  for (int i = 0; i < count; ++i) {
-    std::vector<std::string> inputs;
-    std::vector<std::string> mutates;
-    if (i > 0) inputs.push_back("t" + std::to_string(i - 1));
-    if (i > 1 && random.Chance(0.8))
-      inputs.push_back("t" + std::to_string(random.Uniform(0, i - 2)));
-    if (i == 2 && random.Chance(0.2)) mutates.emplace_back("t0");
-    b.Op("op" + std::to_string(i), inputs, {"t" + std::to_string(i)}, mutates);
-  }
-  MovingCase made;
-  made.graph = b.Output("t" + std::to_string(count - 1)).graph;
-  GiveTimes(seed, random.Uniform(0, 20), made.graph);
-  GraphMemories& memories = made.options.memories;
-  memories.may_move = memories.prefetch = true;
-  memories.copy_latency = random.Uniform(0, 2);
-  memories.memories = {
-      {.name = "fast", .capacity = random.Uniform(4, 6), .read = {0, 1}, .write = {1, 2}},
-      {.name = "slow",
-       .read = {random.Uniform(3, 9), random.Uniform(1, 2)},
-       .write = {random.Uniform(1, 9), 1},
-       .access = random.Uniform(0, 1)}};
-  return made;
-}
-
 TEST(PrefetchTest, TriesEverythingInOneOrder) {
   int all = 0;
   int proved = 0;
   int better = 0;
   for (std::uint64_t seed = 1; seed <= Seeds(160); ++seed) {
     SCOPED_TRACE(seed);
-    auto made = seed % 4 < 3 ? RandomSkips(seed) : RandomMovingCase(seed, /*prefetch=*/true);
+    auto made = seed % 4 < 3 ? RandomSkips(seed, /*prefetch=*/true)
+                             : RandomMovingCase(seed, /*prefetch=*/true);
     if (!made) continue;
     made->options.order = RandomOrder(made->graph, seed);
     const auto& [graph, options] = *made;
@@ -407,7 +378,7 @@ TEST(PrefetchTest, BadInput) {
 // The same without a clock, whatever was planned before.
 TEST(PrefetchTest, IsDeterministic) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    const MovingCase made = RandomSkips(seed);
+    const MovingCase made = RandomSkips(seed, /*prefetch=*/true);
     Budget one;
     Budget two;
     const auto first = Plan(made.graph, made.options, one);
