@@ -47,16 +47,12 @@ TimedPrices::TimedPrices(const TimedModel& model, const MovePrices& free, std::i
     prices[i].unit = of_engine ? static_cast<double>(kWhole) : unit;
     if (of_engine) prices[i].most = static_cast<double>(kWhole);
   }
-  // Where no other operator can run, only time in which none runs is there.
-  for (Step s = 0; s <= steps; ++s) {
-    const bool any = std::any_of(model.others.begin(), model.others.end(), [&](const auto& other) {
-      return other.first <= s && s <= other.last;
-    });
-    if (!any) prices[BeforeAt(s)].value = kWhole;
-  }
+  // As if nothing else ran there.
+  for (Step s = 0; s <= steps; ++s) prices[BeforeAt(s)].value = kWhole;
   const int bits = model.free.bits;
   const std::int64_t scaled = upper < (kTooMuch >> bits) ? upper << bits : kTooMuch;
-  bound_ = model.free.Whole(Ascend(*this, prices, scaled, 2 * cells, budget));
+  bound_ = std::max(BoundOfTime(model, free),
+                    model.free.Whole(Ascend(*this, prices, scaled, 2 * cells, budget)));
 }
 
 bool TimedPrices::MayCopy(std::size_t i, std::size_t k, std::size_t l) const {

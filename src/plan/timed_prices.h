@@ -34,7 +34,7 @@ namespace berth::internal::plan {
 
 class TimedPrices {
  public:
-  // Begins with the prices of `free`, which are of `model.free`, so the bound is no less than theirs. Stops at
+  // Begins with the prices of `free`, which are of `model.free`; the bound is no less than theirs. Stops at
   // `upper`, the time of a known run. Cost: some hundred walks over all cells of the model.
   TimedPrices(const TimedModel& model, const MovePrices& free, std::int64_t upper, Budget& budget);
 
