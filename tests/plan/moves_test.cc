@@ -51,82 +51,47 @@ void ExpectPlanOfTable(const Graph& graph, const Counting& counting, const Graph
 }
 
 TEST(PlanWithMovesTest, TriesEverythingInOneOrder) {
-  int all = 0;
-  int proved = 0;
-  int better = 0;
+  MovingTally tally;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);
     auto made = seed % 2 == 0 ? RandomSkips(seed, /*prefetch=*/false)
                               : RandomMovingCase(seed, /*prefetch=*/false);
     if (!made) continue;
+    made->options.order = RandomOrder(made->graph, seed);
     const auto& [graph, options] = *made;
-    made->options.order = RandomOrder(graph, seed);
     const Counting& counting = options.schedule.counting;
-    const auto least = OracleOfOrderWithMoves(graph, *options.order, counting, options.memories);
     Budget budget;
     const auto answer = Plan(graph, options, budget);
     ASSERT_TRUE(answer.has_value()) << answer.error().message;
-    ExpectVerified(graph, counting, options.memories, *answer->best);
     ExpectPlanOfTable(graph, counting, options.memories, *answer->best);
-    if (!least) {
-      EXPECT_GT(answer->best->cost.unplaced, 0U);
-      continue;
-    }
-    EXPECT_EQ(answer->cost_bound.unplaced, 0U);
-    EXPECT_LE(answer->cost_bound.cost, *least);
-    const PlanCost still = OracleOfOrder(graph, *options.order, counting, options.memories);
-    EXPECT_LE(answer->best->cost, still);
-    if (answer->best->cost.unplaced == 0) {
-      EXPECT_GE(answer->best->cost.cost, *least);
-    }
-    better += answer->best->cost < still ? 1 : 0;
-    ++all;
-    proved += answer->outcome == Outcome::kOptimal ? 1 : 0;
+    tally.Add(*made, *answer,
+              OracleOfOrderWithMoves(graph, *options.order, counting, options.memories),
+              [&] { return OracleOfOrder(graph, *options.order, counting, options.memories); });
     if (HasFailure()) return;
   }
-  RecordProperty("all", all);
-  EXPECT_GT(all, 30);
-  EXPECT_GE(better, 10) << better << " of " << all;
-  EXPECT_GE(proved * 100, all * 90) << proved << " of " << all;
+  tally.ExpectAtLeast(30, 10, 90);
 }
 
 // Weights of which copies are kept for a while, the original staying.
 TEST(PlanWithMovesTest, StagedWeightsAgainstTryingEverything) {
-  int all = 0;
-  int proved = 0;
-  int better = 0;
+  MovingTally tally;
   for (std::uint64_t seed = 1; seed <= Seeds(300); ++seed) {
     SCOPED_TRACE(seed);
     auto made = RandomStaging(seed, /*prefetch=*/false);
     made.options.order = RandomOrder(made.graph, seed);
     const auto& [graph, options] = made;
-    const Counting& counting = options.schedule.counting;
-    const auto least = OracleOfOrderWithMoves(graph, *options.order, counting, options.memories);
     Budget budget;
     const auto answer = Plan(graph, options, budget);
     ASSERT_TRUE(answer.has_value()) << answer.error().message;
-    ExpectVerified(graph, counting, options.memories, *answer->best);
-    if (!least) {
-      EXPECT_GT(answer->best->cost.unplaced, 0U);
-      continue;
-    }
-    EXPECT_EQ(answer->cost_bound.unplaced, 0U);
-    EXPECT_LE(answer->cost_bound.cost, *least);
-    if (answer->best->cost.unplaced > 0) continue;
-    EXPECT_GE(answer->best->cost.cost, *least);
-    PlanOptions without = options;
-    without.memories.stage_in.clear();
-    const auto moved = Plan(graph, without, budget);
-    ASSERT_TRUE(moved.has_value());
-    EXPECT_LE(answer->best->cost, moved->best->cost);
-    better += answer->best->cost < moved->best->cost ? 1 : 0;
-    ++all;
-    proved += answer->outcome == Outcome::kOptimal ? 1 : 0;
+    GraphMemories without = options.memories;
+    without.stage_in.clear();
+    tally.Add(
+        made, *answer,
+        OracleOfOrderWithMoves(graph, *options.order, options.schedule.counting, options.memories),
+        [&] { return CostWith(made, without); });
     if (HasFailure()) return;
   }
-  EXPECT_GT(all, static_cast<int>(Seeds(300)) / 3);
-  EXPECT_GE(better * 100, all * 20) << better << " of " << all;
-  EXPECT_GE(proved * 100, all * 90) << proved << " of " << all;
+  tally.ExpectAtLeast(static_cast<int>(Seeds(300)) / 3, 20, 90);
 }
 
 TEST(PlanWithMovesTest, TriesEverythingInAllOrders) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -149,6 +150,52 @@ inline MovingCase RandomStaging(std::uint64_t seed, bool prefetch) {
   if (random.Chance(0.2)) memories.stage_in.push_back(1);
   if (random.Chance(0.7)) memories.allowed = AllowedByKind(made.graph, {}, {1});
   return made;
+}
+
+// Cases of one order against trying everything: bounds and plans are right, and how good they are.
+struct MovingTally {
+  int all = 0;     // That can be placed, and were.
+  int better = 0;  // Than without what is tested.
+  int proved = 0;
+
+  // `least`: what the oracle found; `before`: what a plan costs without what is tested.
+  void Add(const MovingCase& made, const PlanAnswer& answer, std::optional<std::int64_t> least,
+           const std::function<PlanCost()>& before) {
+    const auto& [graph, options] = made;
+    ASSERT_TRUE(answer.best.has_value());
+    ExpectVerified(graph, options.schedule.counting, options.memories, *answer.best);
+    const PlanCost& cost = answer.best->cost;
+    if (!least) {
+      EXPECT_GT(cost.unplaced, 0U);
+      return;
+    }
+    EXPECT_EQ(answer.cost_bound.unplaced, 0U);
+    EXPECT_LE(answer.cost_bound.cost, *least);
+    const PlanCost other = before();
+    EXPECT_LE(cost, other);
+    if (cost.unplaced > 0) return;
+    EXPECT_GE(cost.cost, *least);
+    ++all;
+    better += cost < other ? 1 : 0;
+    proved += answer.outcome == Outcome::kOptimal ? 1 : 0;
+  }
+  // In percent of all.
+  void ExpectAtLeast(int cases, int percent_better, int percent_proved) const {
+    EXPECT_GT(all, cases);
+    EXPECT_GE(better * 100, all * percent_better) << better << " of " << all;
+    EXPECT_GE(proved * 100, all * percent_proved) << proved << " of " << all;
+  }
+};
+
+// The cost of the plan of the case with other memories, whose copies stop the operators; as one of its own
+// memories.
+inline PlanCost CostWith(const MovingCase& made, const GraphMemories& memories) {
+  PlanOptions options = made.options;
+  options.memories = memories;
+  Budget budget;
+  const auto answer = Plan(made.graph, options, budget);
+  EXPECT_TRUE(answer.has_value()) << answer.error().message;
+  return CostOf(made.graph, options.schedule.counting, made.options.memories, *answer->best);
 }
 
 }  // namespace berth::internal

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -18,89 +19,40 @@
 namespace berth::internal {
 namespace {
 
+// Adds the case in a random order, beside copies that stop the operators.
+void AddOneOrder(std::uint64_t seed, MovingCase made, MovingTally& tally) {
+  made.options.order = RandomOrder(made.graph, seed);
+  const auto& [graph, options] = made;
+  Budget budget;
+  const auto answer = Plan(graph, options, budget);
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  GraphMemories stopping = options.memories;
+  stopping.prefetch = false;
+  stopping.copy_latency = 0;
+  tally.Add(made, *answer,
+            OracleOfPrefetch(graph, *options.order, options.schedule.counting, options.memories),
+            [&] { return CostWith(made, stopping); });
+}
+
 TEST(PrefetchTest, TriesEverythingInOneOrder) {
-  int all = 0;
-  int proved = 0;
-  int better = 0;
-  for (std::uint64_t seed = 1; seed <= Seeds(160); ++seed) {
+  MovingTally tally;
+  for (std::uint64_t seed = 1; seed <= Seeds(160) && !HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
     auto made = seed % 4 < 3 ? RandomSkips(seed, /*prefetch=*/true)
                              : RandomMovingCase(seed, /*prefetch=*/true);
-    if (!made) continue;
-    made->options.order = RandomOrder(made->graph, seed);
-    const auto& [graph, options] = *made;
-    const Counting& counting = options.schedule.counting;
-    const auto least = OracleOfPrefetch(graph, *options.order, counting, options.memories);
-    Budget budget;
-    const auto answer = Plan(graph, options, budget);
-    ASSERT_TRUE(answer.has_value()) << answer.error().message;
-    ExpectVerified(graph, counting, options.memories, *answer->best);
-    if (!least) {
-      EXPECT_GT(answer->best->cost.unplaced, 0U);
-      continue;
-    }
-    EXPECT_EQ(answer->cost_bound.unplaced, 0U);
-    EXPECT_LE(answer->cost_bound.cost, *least);
-    if (answer->best->cost.unplaced > 0) continue;
-    EXPECT_GE(answer->best->cost.cost, *least);
-    // No worse than copies that stop the operators.
-    PlanOptions stopping = options;
-    stopping.memories.prefetch = false;
-    stopping.memories.copy_latency = 0;
-    const auto stopped = Plan(graph, stopping, budget);
-    ASSERT_TRUE(stopped.has_value()) << stopped.error().message;
-    const PlanCost cost = CostOf(graph, counting, options.memories, *stopped->best);
-    EXPECT_LE(answer->best->cost, cost);
-    better += answer->best->cost < cost ? 1 : 0;
-    ++all;
-    proved += answer->outcome == Outcome::kOptimal ? 1 : 0;
-    if (HasFailure()) return;
+    if (made) AddOneOrder(seed, std::move(*made), tally);
   }
-  RecordProperty("better", better);
-  RecordProperty("proved", proved);
-  EXPECT_GE(better * 100, all * 10) << better << " of " << all;
-  EXPECT_GE(proved * 100, all * 85) << proved << " of " << all;
+  tally.ExpectAtLeast(static_cast<int>(Seeds(160)) / 3, 10, 85);
 }
 
 // Weights of which copies are made while operators run, the original staying.
 TEST(PrefetchTest, StagedWeightsAgainstTryingEverything) {
-  int all = 0;
-  int proved = 0;
-  int better = 0;
-  for (std::uint64_t seed = 1; seed <= Seeds(200); ++seed) {
+  MovingTally tally;
+  for (std::uint64_t seed = 1; seed <= Seeds(200) && !HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
-    auto made = RandomStaging(seed, /*prefetch=*/true);
-    made.options.order = RandomOrder(made.graph, seed);
-    const auto& [graph, options] = made;
-    const Counting& counting = options.schedule.counting;
-    const auto least = OracleOfPrefetch(graph, *options.order, counting, options.memories);
-    Budget budget;
-    const auto answer = Plan(graph, options, budget);
-    ASSERT_TRUE(answer.has_value()) << answer.error().message;
-    ExpectVerified(graph, counting, options.memories, *answer->best);
-    if (!least) {
-      EXPECT_GT(answer->best->cost.unplaced, 0U);
-      continue;
-    }
-    EXPECT_EQ(answer->cost_bound.unplaced, 0U);
-    EXPECT_LE(answer->cost_bound.cost, *least);
-    if (answer->best->cost.unplaced > 0) continue;
-    EXPECT_GE(answer->best->cost.cost, *least);
-    PlanOptions stopping = options;
-    stopping.memories.prefetch = false;
-    stopping.memories.copy_latency = 0;
-    const auto stopped = Plan(graph, stopping, budget);
-    ASSERT_TRUE(stopped.has_value()) << stopped.error().message;
-    const PlanCost cost = CostOf(graph, counting, options.memories, *stopped->best);
-    EXPECT_LE(answer->best->cost, cost);
-    better += answer->best->cost < cost ? 1 : 0;
-    ++all;
-    proved += answer->outcome == Outcome::kOptimal ? 1 : 0;
-    if (HasFailure()) return;
+    AddOneOrder(seed, RandomStaging(seed, /*prefetch=*/true), tally);
   }
-  EXPECT_GT(all, static_cast<int>(Seeds(200)) / 4);
-  EXPECT_GE(better * 100, all * 10) << better << " of " << all;
-  EXPECT_GE(proved * 100, all * 80) << proved << " of " << all;
+  tally.ExpectAtLeast(static_cast<int>(Seeds(200)) / 4, 10, 80);
 }
 
 // Layers, each with a weight in flash of which a copy comes while the layer before runs. They are too many for
