@@ -22,24 +22,32 @@ TimedPrices::TimedPrices(const TimedModel& model, const MovePrices& free, std::i
     : model_(model),
       one_order_(model.free.copies_need_room),
       rooms_(model.free.memories.size() * static_cast<std::size_t>(model.free.steps)) {
-  const Step steps = model.free.steps;
   std::size_t cells = 0;
   for (const MoveItem& item : model.free.items) {
     first_.push_back(cells);
     const std::size_t count = item.memories.size();
     cells += static_cast<std::size_t>(item.end - item.start) * count * (item.may_move ? count : 1);
   }
+  bound_ = BoundOfTime(model, free);
+  if (cells > kMostMoveCells) return;
   values_.resize(cells);
+  std::vector<Multiplier> prices = FirstPrices(free);
+  const int bits = model.free.bits;
+  const std::int64_t scaled = upper < (kTooMuch >> bits) ? upper << bits : kTooMuch;
+  bound_ = std::max(bound_, model.free.Whole(Ascend(*this, prices, scaled, 2 * cells, budget)));
+}
+
+// For the engine as if nothing else ran between the steps, and with one price at all of them, the best of a few.
+std::vector<Multiplier> TimedPrices::FirstPrices(const MovePrices& free) {
+  const Step steps = model_.free.steps;
   std::vector<Multiplier> prices(BeforeAt(steps + 1));
   double sum = 0;
   double positive = 0;
-  for (std::size_t m = 0; m < model.free.memories.size(); ++m) {
-    for (Step s = 0; s < steps; ++s) {
-      const std::int64_t price = free.price(m, s);
-      prices[m * static_cast<std::size_t>(steps) + static_cast<std::size_t>(s)].value = price;
-      sum += static_cast<double>(price);
-      positive += price > 0 ? 1 : 0;
-    }
+  for (std::size_t i = 0; i < rooms_; ++i) {
+    const auto count = static_cast<std::size_t>(steps);
+    prices[i].value = free.price(i / count, static_cast<Step>(i % count));
+    sum += static_cast<double>(prices[i].value);
+    positive += prices[i].value > 0 ? 1 : 0;
   }
   const double unit = positive > 0 ? std::max(1.0, sum / positive) : 1;
   for (std::size_t i = 0; i < prices.size(); ++i) {
@@ -47,12 +55,18 @@ TimedPrices::TimedPrices(const TimedModel& model, const MovePrices& free, std::i
     prices[i].unit = of_engine ? static_cast<double>(kWhole) : unit;
     if (of_engine) prices[i].most = static_cast<double>(kWhole);
   }
-  // As if nothing else ran there.
   for (Step s = 0; s <= steps; ++s) prices[BeforeAt(s)].value = kWhole;
-  const int bits = model.free.bits;
-  const std::int64_t scaled = upper < (kTooMuch >> bits) ? upper << bits : kTooMuch;
-  bound_ = std::max(BoundOfTime(model, free),
-                    model.free.Whole(Ascend(*this, prices, scaled, 2 * cells, budget)));
+  std::vector<Multiplier> first = prices;
+  std::int64_t most = Set(prices);
+  for (const std::int64_t parts :
+       {kWhole / 16, kWhole / 8, kWhole / 4, kWhole / 2, kWhole * 3 / 4}) {
+    for (Step s = 0; s < steps; ++s) prices[DuringAt(s)].value = parts;
+    const std::int64_t value = Set(prices);
+    if (value <= most) continue;
+    most = value;
+    first = prices;
+  }
+  return first;
 }
 
 bool TimedPrices::MayCopy(std::size_t i, std::size_t k, std::size_t l) const {

@@ -6,7 +6,7 @@
 // none of the model's runs. Give each of these a price from 0 to 1, and each byte of memory m at step s a price
 // as in move_prices.h (Lagrangian relaxation). Then the operator of step s costs its time less the part that its
 // price takes away, and a copy costs its time at the lowest price in its window, from its beginning until its
-// source is given up. From that time on until then its bytes are in the target, too, and pay for it. What a tensor
+// source is given up. All this time its bytes are in the target, too, and pay for that. What a tensor
 // costs at least is again a shortest path: through the memories that it is used in, and those that it is being
 // copied to.
 //
@@ -34,8 +34,8 @@ namespace berth::internal::plan {
 
 class TimedPrices {
  public:
-  // Begins with the prices of `free`, which are of `model.free`; the bound is no less than theirs. Stops at
-  // `upper`, the time of a known run. Cost: some hundred walks over all cells of the model.
+  // Begins with the prices of bytes of `free`, which are of `model.free`; the bound is no less than theirs. Stops at
+  // `upper`, the time of a known run, and gives theirs where it would have more than kMostMoveCells cells. Cost: some hundred walks over all cells of the model.
   TimedPrices(const TimedModel& model, const MovePrices& free, std::int64_t upper, Budget& budget);
 
   // At most the time of any run.
@@ -77,6 +77,7 @@ class TimedPrices {
     std::size_t place;
     std::size_t target;
   };
+  [[nodiscard]] std::vector<Multiplier> FirstPrices(const MovePrices& free);
   [[nodiscard]] Beginning Begin(std::size_t i) const;
   void FindPaths(std::size_t i);
   void AddPath(std::size_t i, std::vector<double>& excess) const;

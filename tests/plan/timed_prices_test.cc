@@ -123,5 +123,34 @@ TEST(TimedPricesTest, TheEngineHasNoMoreTimeThanTheRun) {
   EXPECT_LE(found.timed, answer->best->cost.cost);
 }
 
+// A chain of operators, each with a weight that an operator reads as slowly as the engine. Both together take at
+// least half of what all weights take, and what else there is.
+TEST(TimedPricesTest, WeightsThatTheEngineCannotBringInTime) {
+  constexpr int kLayers = 20;
+  Build b;
+  b.Source("x", 8);
+  for (int i = 0; i < kLayers; ++i) {
+    const std::string n = std::to_string(i);
+    b.Source("w" + n, 100, TensorKind::kParameter).Made("y" + n, 8);
+    b.Op("op" + n, {i == 0 ? "x" : "y" + std::to_string(i - 1), "w" + n}, {"y" + n});
+  }
+  b.Output("y" + std::to_string(kLayers - 1));
+  for (Operator& op : b.graph.operators) op.cost = 2;
+  b.graph.cost_unit = "ns";
+  PlanOptions options;
+  options.schedule.counting = {true, true};
+  options.memories.memories = {{.name = "sram", .capacity = 1000},
+                               {.name = "flash", .read = {1, 1}, .write = {1000, 1}}};
+  options.memories.allowed = AllowedByKind(b.graph, {0}, {1});
+  options.memories.may_move = options.memories.prefetch = true;
+  options.memories.stage_in = {0};
+  Budget budget;
+  const auto answer = Plan(b.graph, options, budget);
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  constexpr std::int64_t kHalf = kLayers * (100 + 2) / 2;
+  EXPECT_GE(answer->cost_bound.cost, kHalf);
+  EXPECT_LE(answer->cost_bound.cost, answer->best->cost.cost);
+}
+
 }  // namespace
 }  // namespace berth::internal::plan
