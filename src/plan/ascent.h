@@ -31,6 +31,7 @@ std::int64_t Ascend(Relaxation& relaxation, std::vector<Multiplier>& multipliers
   constexpr double kShortest = 1e-4;
   constexpr std::size_t kMostWork = 150'000'000;  // Cells visited.
   std::vector<double> exact;
+  exact.reserve(multipliers.size());
   for (const Multiplier& each : multipliers) exact.push_back(static_cast<double>(each.value));
   std::vector<double> excess(exact.size(), 0);
   std::int64_t value = relaxation.Set(multipliers);
