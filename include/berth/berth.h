@@ -680,6 +680,14 @@ BERTH_API berth_status berth_compare_plans(const char* before, size_t before_len
                                            const char* before_name, const char* after,
                                            size_t after_length, const char* after_name,
                                            berth_comparison** comparison, berth_error** error);
+/* The same, where plans in CSV are tables with the columns memory and offset, for the memories that the option
+   "memory" gives; plans in JSON have their own. */
+BERTH_API berth_status berth_compare_plans_in_memories(const char* before, size_t before_length,
+                                                       const char* before_name, const char* after,
+                                                       size_t after_length, const char* after_name,
+                                                       const berth_options* options,
+                                                       berth_comparison** comparison,
+                                                       berth_error** error);
 BERTH_API void berth_comparison_free(berth_comparison* comparison);
 BERTH_API berth_status berth_comparison_summary(const berth_comparison* comparison, berth_diff* out,
                                                 berth_error** error);

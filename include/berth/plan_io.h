@@ -118,6 +118,13 @@ struct PlanFile {
 // the residencies do not have, and for the file of a search that found no plan.
 [[nodiscard]] Result<PlanFile> ReadPlan(std::string_view text, std::string_view name);
 
+// The same of a table with the columns memory and offset, for `memories`, which must be valid; JSON has
+// memories of its own. Where the table says nothing of uses, each buffer is written and read once.
+// Errors: also those of ReadMemoriesCsv() (berth/memory_io.h); kInvalidPlan for a plan that does not hold.
+[[nodiscard]] Result<PlanFile> ReadPlan(std::string_view text, std::string_view name,
+                                        const std::vector<Memory>& memories,
+                                        std::string_view cost_unit = "ns");
+
 // How the graph was read for a plan, as its JSON says; what it does not say is as by default.
 // Whether it is a plan at all is for ReadPlanFor() to find out.
 struct PlanSettings {

@@ -33,7 +33,7 @@ from berth._library import (
     lib,
     text,
 )
-from berth._plan import parse_plan
+from berth._plan import parse_plan, set_memories
 from berth._problem import (
     GapTuple,
     Offsets,
@@ -373,19 +373,28 @@ def _content(plan: PlanSource, name: str) -> "tuple[bytes, str]":
         return file.read(), os.fspath(plan)
 
 
-def diff(before: PlanSource, after: PlanSource) -> Diff:
+def diff(
+    before: PlanSource,
+    after: PlanSource,
+    *,
+    memory: Union[Sequence[str], Path, None] = None,
+) -> Diff:
     """What changed from one plan to the next: a Plan or Placement, the path or the bytes of a file.
 
+    memory: of tables in CSV with the columns memory and offset, as for plan(): ["sram=512KiB@8GB/s",
+        "dram@1GB/s"], or the path of a board. Plans in JSON have memories of their own.
     Buffers are matched by their ids. Raises ParseError, OSError; InvalidPlan, where one plan is for
-    several memories and the other for one.
+    several memories and the other for one, or a table is no plan for the memories; InvalidOptions.
     """
+    options = OptionsHandle()
+    set_memories(options, memory, None, None)
     first, first_name = _content(before, "before")
     second, second_name = _content(after, "after")
     found, slot = ctypes.c_void_p(), error_slot()
     check_status(
-        lib.berth_compare_plans(
+        lib.berth_compare_plans_in_memories(
             first, len(first), encoded(first_name), second, len(second), encoded(second_name),
-            ctypes.byref(found), ctypes.byref(slot),
+            options.pointer, ctypes.byref(found), ctypes.byref(slot),
         ),
         slot,
     )  # fmt: skip

@@ -474,6 +474,7 @@ _SIGNATURES = {
     "berth_plan_parse_problem": "ihhzs*e",
     "berth_plan_parse_graph": "ihhzs*e",
     "berth_compare_plans": "ihzshzs*e",
+    "berth_compare_plans_in_memories": "ihzshzsh*e",
     "berth_comparison_free": "vh",
     "berth_comparison_summary": "ih*e",
     "berth_comparison_change_count": "zh",

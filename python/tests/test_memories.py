@@ -251,3 +251,26 @@ def test_moves_that_cannot_be():
         berth.plan(graph, memory=memory, may_move=True, copy_latency=5)
     with pytest.raises(berth.InvalidOptions, match="copy_latency"):
         berth.plan(graph, memory=memory, prefetch=True, copy_latency=-1)
+
+
+def test_diff_of_tables(tmp_path):
+    """Plans in CSV do not say what their memories are."""
+    head = "id,lower,upper,size,memory,offset\nx,0,2,100,fast,0\n"
+    before, after, wrong = (tmp_path / f"{name}.csv" for name in ("before", "after", "wrong"))
+    before.write_text(head + "y,0,2,100,slow,0\n")
+    after.write_text(head + "y,0,2,100,fast,100\n")
+    wrong.write_text(head + "y,0,2,100,fast,171\n")
+    memory = ["fast=270@1GB/s", "slow@100MB/s"]
+    change = berth.diff(before, after, memory=memory)
+    assert change.other_memory == 1 and change.cost_after < change.cost_before
+    assert change.transfers == [berth.Transfer("slow", "fast", 1, 100)]
+    board = tmp_path / "board.json"
+    board.write_text(
+        '{"format": "berth-memories", "format_version": 1, "memories": [{"name": "fast", "capacity": 270,'
+        ' "read": "1GB/s", "write": "1GB/s"}, {"name": "slow", "read": "100MB/s", "write": "100MB/s"}]}'
+    )
+    assert berth.diff(before, after, memory=board).cost_after == change.cost_after
+    with pytest.raises(berth.ParseError, match="several memories"):
+        berth.diff(before, after)
+    with pytest.raises(berth.InvalidPlan, match="wrong.csv: the plan does not hold"):
+        berth.diff(before, wrong, memory=memory)

@@ -11,6 +11,7 @@
 #include "base/try.h"
 #include "berth/plan_io.h"
 #include "c/call.h"
+#include "c/options.h"
 
 struct berth_comparison {
   berth::PlanFile before;
@@ -26,12 +27,21 @@ const berth_comparison& ComparisonOf(const berth_comparison* comparison) {
   return *comparison;
 }
 
+// A table is for the memories of `settings`, if it has any.
+Result<PlanFile> ReadOne(std::string_view text, const char* name, const Settings& settings) {
+  if (settings.memories.empty()) return ReadPlan(text, name);
+  return ReadPlan(text, name, settings.memories, settings.cost_unit);
+}
+
 Result<std::unique_ptr<berth_comparison>> CompareFiles(std::string_view before,
                                                        const char* before_name,
                                                        std::string_view after,
-                                                       const char* after_name) {
-  PlanFile old_plan = BERTH_TRY(ReadPlan(before, before_name == nullptr ? "before" : before_name));
-  PlanFile new_plan = BERTH_TRY(ReadPlan(after, after_name == nullptr ? "after" : after_name));
+                                                       const char* after_name,
+                                                       const Settings& settings = {}) {
+  PlanFile old_plan =
+      BERTH_TRY(ReadOne(before, before_name == nullptr ? "before" : before_name, settings));
+  PlanFile new_plan =
+      BERTH_TRY(ReadOne(after, after_name == nullptr ? "after" : after_name, settings));
   PlanDiff diff = BERTH_TRY(Compare(old_plan, new_plan));
   return std::unique_ptr<berth_comparison>(
       new berth_comparison{std::move(old_plan), std::move(new_plan), std::move(diff)});
@@ -158,6 +168,21 @@ berth_status berth_compare_plans(const char* before, size_t before_length, const
     c::Require(comparison != nullptr, "the place for the comparison is NULL");
     *comparison = BERTH_TRY(c::CompareFiles(c::ViewOf(before, before_length), before_name,
                                             c::ViewOf(after, after_length), after_name))
+                      .release();
+    return {};
+  });
+}
+
+berth_status berth_compare_plans_in_memories(const char* before, size_t before_length,
+                                             const char* before_name, const char* after,
+                                             size_t after_length, const char* after_name,
+                                             const berth_options* options,
+                                             berth_comparison** comparison, berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    c::Require(comparison != nullptr, "the place for the comparison is NULL");
+    *comparison = BERTH_TRY(c::CompareFiles(c::ViewOf(before, before_length), before_name,
+                                            c::ViewOf(after, after_length), after_name,
+                                            c::OptionsOf(options).settings))
                       .release();
     return {};
   });

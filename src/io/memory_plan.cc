@@ -12,6 +12,7 @@
 #include "base/source.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "berth/memory_io.h"
 #include "berth/plan_io.h"
 #include "io/json_tree.h"
 #include "io/plan_head.h"
@@ -22,6 +23,11 @@ namespace internal {
 namespace {
 
 using Kind = JsonNode::Kind;
+
+bool IsObject(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '{';
+}
 
 class MemoryPlanReader {
  public:
@@ -216,9 +222,26 @@ Result<MemoryPlan> ReadPlanFor(const MemoryProblem& problem, std::string_view te
   const internal::Source source(text, name);
   BERTH_TRY(source.CheckEncoding());
   internal::MemoryPlanReader reader(source, problem);
-  const std::size_t first = source.text().find_first_not_of(" \t\r\n");
-  const bool json = first != std::string_view::npos && source.text()[first] == '{';
-  return json ? reader.ReadJson() : reader.ReadTable();
+  return internal::IsObject(source.text()) ? reader.ReadJson() : reader.ReadTable();
+}
+
+Result<PlanFile> ReadPlan(std::string_view text, std::string_view name,
+                          const std::vector<Memory>& memories, std::string_view cost_unit) {
+  const internal::Source source(text, name);
+  BERTH_TRY(source.CheckEncoding());
+  if (internal::IsObject(source.text())) return ReadPlan(text, name);
+  MemoryFile table = BERTH_TRY(ReadMemoriesCsv(text, name, memories));
+  if (!table.has_costs) AssumeUses(table.problem);
+  PlanAnswer answer;
+  answer.best = BERTH_TRY(ReadPlanFor(table.problem, text, name));
+  if (const auto valid = ValidatePlan(table.problem, *answer.best); !valid) {
+    return source.FailAsWhole("the plan does not hold: " + valid.error().message,
+                              ErrorCode::kInvalidPlan);
+  }
+  answer.outcome = Outcome::kFeasible;
+  Provenance provenance;
+  provenance.cost_unit = cost_unit;
+  return ReadPlan(WritePlanJson(table.problem, answer, provenance), name);
 }
 
 }  // namespace berth

@@ -283,25 +283,28 @@ std::optional<MoveModel> ModelOfChain(const Graph& graph, const ChainOfOrders& c
       const OperatorIndex v = on_chain ? chain.chain[i] : i;
       if ((step_of[v] >= 0) != on_chain) continue;
       ForEachUse(graph, v, [&](TensorIndex base, Bytes read, Bytes written) {
-        visit(step_of[v], base, TensorUse{read, written, 1});
+        visit(v, base, TensorUse{read, written, 1});
       });
     }
   };
-  for_each(true, [&](Step step, TensorIndex base, const TensorUse& use) {
+  for_each(true, [&](OperatorIndex v, TensorIndex base, const TensorUse& use) {
     if (item_of[base] == none) return;
-    AddUseAt(step, use.bytes_read, use.bytes_written, items[item_of[base]]);
+    AddUseAt(step_of[v], use.bytes_read, use.bytes_written, items[item_of[base]]);
   });
   MoveModel& model = builder.model();
-  const auto pay = [&](Step step, TensorIndex base, const TensorUse& use) {
-    if (elsewhere[base].empty() || (step >= 0 && item_of[base] != none)) return;
+  model.elsewhere_of.assign(graph.operators.size(), 0);
+  const auto pay = [&](OperatorIndex v, TensorIndex base, const TensorUse& use) {
+    if (elsewhere[base].empty() || (step_of[v] >= 0 && item_of[base] != none)) return;
     std::int64_t least = kTooMuch;
     for (const std::size_t m : elsewhere[base]) least = std::min(least, model.Scaled(m, use));
     model.elsewhere = Sum(model.elsewhere, least);
+    model.elsewhere_of[v] = Sum(model.elsewhere_of[v], least);
   };
   for_each(false, pay);  // In whole units, to see how large it gets.
   for_each(true, pay);
   builder.FindBits();
   model.elsewhere = 0;
+  model.elsewhere_of.assign(graph.operators.size(), 0);
   for_each(false, pay);
   for_each(true, pay);
   return builder.Finish();

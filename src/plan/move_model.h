@@ -93,8 +93,10 @@ struct MoveModel {
   std::vector<std::vector<Bytes>> room_between;
   bool copies_need_room = true;  // False: both ends of a copy need not be there at once.
   std::int64_t elsewhere = 0;    // Scaled: what is paid whatever the paths are.
-  int bits = 0;                  // Of scaled costs: after the point.
-  std::size_t unplaceable = 0;   // Tensors that no memory has room for; they are no items.
+  // Of a chain: the part of it that each operator of the graph pays.
+  std::vector<std::int64_t> elsewhere_of;
+  int bits = 0;                 // Of scaled costs: after the point.
+  std::size_t unplaceable = 0;  // Tensors that no memory has room for; they are no items.
 
   // Scaled: what `use` costs in a memory.
   [[nodiscard]] std::int64_t Scaled(std::size_t memory, const TensorUse& use) const;

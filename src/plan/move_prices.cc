@@ -1,24 +1,30 @@
 #include "plan/move_prices.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/wide.h"
 
 namespace berth::internal::plan {
-namespace {
-
-constexpr int kRounds = 400;
-constexpr int kPatience = 12;  // Rounds without a better bound before steps get shorter.
-constexpr double kShortest = 1e-4;
-constexpr std::size_t kMostWork = 150'000'000;  // Cells visited.
-
-std::int64_t Rent(std::int64_t price, Bytes bytes) {
-  const Wide rent = Wide(price) * Wide(bytes);
-  return rent < Wide(kTooMuch) ? static_cast<std::int64_t>(rent) : kTooMuch;
+Wide RentOfAll(const MoveModel& model, const std::vector<Multiplier>& prices) {
+  const auto steps = static_cast<std::size_t>(model.steps);
+  Wide sum(0);
+  for (std::size_t m = 0; m < model.memories.size(); ++m) {
+    for (std::size_t s = 0; s < steps; ++s) {
+      const std::int64_t price = prices[m * steps + s].value;
+      if (price > 0) sum += Wide(price) * Wide(model.room[m][s]);
+    }
+  }
+  return sum;
 }
 
-}  // namespace
+void BytesOver::Clear() {
+  std::size_t at = 0;
+  for (const std::vector<Bytes>& rooms : model_.room) {
+    for (const Bytes room : rooms) {
+      excess_[at++] = room == kAnyRoom ? 0 : -static_cast<double>(room);
+    }
+  }
+}
 
 MovePrices::MovePrices(const MoveModel& model, std::int64_t upper, Budget& budget) : model_(model) {
   std::size_t cells = 0;
@@ -27,45 +33,9 @@ MovePrices::MovePrices(const MoveModel& model, std::int64_t upper, Budget& budge
     cells += static_cast<std::size_t>(item.end - item.start) * item.memories.size();
   }
   values_.resize(cells);
-  const auto steps = static_cast<std::size_t>(model.steps);
-  prices_.assign(model.memories.size(), std::vector<std::int64_t>(steps, 0));
-  bound_ = Evaluate();
-  Prices best = prices_;
-  std::vector<std::vector<double>> exact(prices_.size(), std::vector<double>(steps, 0));
-  std::vector<std::vector<double>> excess = exact;
-  double length = 1;
-  int failed = 0;
-  std::int64_t value = bound_;
-  for (int round = 0; round < kRounds && bound_ < upper && length > kShortest; ++round) {
-    if (budget.TimeIsUp() || static_cast<std::size_t>(round) * cells > kMostWork) break;
-    FindExcess(excess);
-    double norm = 0;
-    for (std::size_t m = 0; m < excess.size(); ++m) {
-      for (std::size_t s = 0; s < steps; ++s) {
-        if (excess[m][s] < 0 && exact[m][s] <= 0) excess[m][s] = 0;
-        norm += excess[m][s] * excess[m][s];
-      }
-    }
-    if (norm <= 0) break;
-    const double step = length * static_cast<double>(upper - value) / norm;
-    for (std::size_t m = 0; m < excess.size(); ++m) {
-      for (std::size_t s = 0; s < steps; ++s) {
-        exact[m][s] = std::clamp(exact[m][s] + step * excess[m][s], 0.0, 1e15);
-        prices_[m][s] = static_cast<std::int64_t>(exact[m][s]);
-      }
-    }
-    value = Evaluate();
-    if (value > bound_) {
-      bound_ = value;
-      best = prices_;
-      failed = 0;
-    } else if (++failed == kPatience) {
-      failed = 0;
-      length /= 2;
-    }
-  }
-  prices_ = std::move(best);
-  bound_ = Evaluate();
+  prices_.resize(model.memories.size() * static_cast<std::size_t>(model.steps));
+  std::vector<Multiplier> prices = prices_;
+  bound_ = Ascend(*this, prices, upper, cells, budget);
 }
 
 std::int64_t MovePrices::After(std::size_t i, Step step, std::size_t k) const {
@@ -109,28 +79,21 @@ void MovePrices::FindPaths(std::size_t i) {
   }
 }
 
-std::int64_t MovePrices::Evaluate() {
+std::int64_t MovePrices::Set(const std::vector<Multiplier>& prices) {
+  prices_ = prices;
   Wide sum = model_.elsewhere;
   for (std::size_t i = 0; i < model_.items.size(); ++i) {
     FindPaths(i);
     sum += Wide(Whole(i));
   }
-  for (std::size_t m = 0; m < prices_.size(); ++m) {
-    for (std::size_t s = 0; s < prices_[m].size(); ++s) {
-      if (prices_[m][s] > 0) sum -= Wide(prices_[m][s]) * Wide(model_.room[m][s]);
-    }
-  }
+  sum -= RentOfAll(model_, prices_);
   if (sum <= Wide(0)) return 0;
   return sum < Wide(kTooMuch) ? static_cast<std::int64_t>(sum) : kTooMuch;
 }
 
-void MovePrices::FindExcess(std::vector<std::vector<double>>& excess) const {
-  for (std::size_t m = 0; m < excess.size(); ++m) {
-    for (std::size_t s = 0; s < excess[m].size(); ++s) {
-      const Bytes room = model_.room[m][s];
-      excess[m][s] = room == kAnyRoom ? 0 : -static_cast<double>(room);
-    }
-  }
+void MovePrices::FindExcess(std::vector<double>& excess) const {
+  BytesOver over(model_, excess);
+  over.Clear();
   for (std::size_t i = 0; i < model_.items.size(); ++i) {
     const MoveItem& item = model_.items[i];
     const std::size_t count = item.memories.size();
@@ -149,11 +112,7 @@ void MovePrices::FindExcess(std::vector<std::vector<double>>& excess) const {
         least = value;
       }
       at = best;
-      item.ForEachMemory(at, [&](std::size_t m) {
-        if (model_.room[m][static_cast<std::size_t>(s)] != kAnyRoom) {
-          excess[m][static_cast<std::size_t>(s)] += static_cast<double>(item.size);
-        }
-      });
+      item.ForEachMemory(at, [&](std::size_t m) { over.Add(m, s, item.size); });
     }
   }
 }

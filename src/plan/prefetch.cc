@@ -6,7 +6,7 @@
 // together, by bytes and times (prefetch_sweep.h), and offsets are found for what that gives (stays.h).
 // So the search is exact by bytes on small graphs; offsets can make a plan that fits by bytes impossible.
 //
-// The bound of timed_model.h holds in one order, and in all orders with the chain of moves.cc. Where a
+// The bounds of timed_model.h and timed_prices.h hold in one order, and in all orders with the chain of moves.cc. Where a
 // graph has few orders, each is searched, and the least of their bounds counts.
 
 #include "plan/prefetch.h"
@@ -34,6 +34,7 @@
 #include "plan/staging.h"
 #include "plan/stays.h"
 #include "plan/timed_model.h"
+#include "plan/timed_prices.h"
 
 namespace berth::internal::plan {
 namespace {
@@ -204,12 +205,19 @@ class Planner {
     if (!memories_.stage_in.empty() && cells > kMostExact) {
       // So many weights that the sweep is for what moves, and their copies are added to what it finds.
       BERTH_TRY(SweepWithoutStaging(order, proved, part));
+      if (has_all_orders_ && proved < Upper() && !part.TimeIsUp()) {
+        proved = std::max(proved, TimedPrices(*model, prices, Upper(), part).bound());
+      }
       return std::min(proved, Upper());
     }
     for (const PrefetchSweepOptions& options : kSweeps) {
       if (proved >= Upper() || part.TimeIsUp()) break;
       if (cells * options.width > kMostWork) continue;
       static_cast<void>(BERTH_TRY(SweepOnce(order, *model, prices, options, part)));
+    }
+    // Of one order of many no bound is used.
+    if (has_all_orders_ && proved < Upper() && !part.TimeIsUp()) {
+      proved = std::max(proved, TimedPrices(*model, prices, Upper(), part).bound());
     }
     if (proved < Upper() && cells <= kMostExact && !part.TimeIsUp()) {
       proved = std::max(proved, BERTH_TRY(SweepOnce(order, *model, prices, kExact, part)));
@@ -286,6 +294,7 @@ class Planner {
     if (!model) return;
     const MovePrices prices(model->free, ScaledUpper(*model, Upper()), budget_);
     Raise(BoundOfTime(*model, prices));
+    if (!Done()) Raise(TimedPrices(*model, prices, Upper(), budget_).bound());
     if (Done() || CellsOf(model->free) > kMostChain) return;
     const std::int64_t upper = Upper() - std::min(Upper(), model->all_computing);
     const SweepAnswer found =

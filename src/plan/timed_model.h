@@ -1,10 +1,6 @@
-// plan/timed_model.h -- what operators and copies take where copies are made while operators run, and a
-// lower bound for the time of a run.
-//
-// Operators run one after another, and copies at best cost nothing: the times of the operators and the least
-// that their accesses cost where tensors move for nothing are a lower bound. The engine's time was tried as
-// well: a run takes at least the time of all copies, and so at least any mean of the two, in which accesses
-// and copies have shares of their costs. That was worse on each of seven networks, whatever the share.
+// plan/timed_model.h -- what operators and copies take where copies are made while operators run, and the
+// simplest lower bound for the time of a run: the times of the operators and the least that their accesses cost
+// where tensors move for nothing. timed_prices.h has one in which copies count.
 #ifndef BERTH_PLAN_TIMED_MODEL_H_
 #define BERTH_PLAN_TIMED_MODEL_H_
 
@@ -25,6 +21,18 @@ struct TimedModel {
   std::vector<std::int64_t> computing;             // By step; of a chain empty.
   std::vector<std::vector<std::int64_t>> copying;  // By item: as MoveItem::copy.
   std::int64_t all_computing = 0;                  // Of all operators.
+  // The rest is scaled, and at most kTooMuch.
+  std::vector<std::vector<std::int64_t>> scaled_copying;
+  // By step: what its operator takes wherever the items are.
+  std::vector<std::int64_t> fixed;
+  // Operators that are not of the model, and what each takes at least. In every order it runs right before one
+  // of the steps from `first` through `last`; that of the number of steps: at the end.
+  struct Other {
+    Step first;
+    Step last;
+    std::int64_t time;
+  };
+  std::vector<Other> others;
 };
 
 // Of an order, and of what every order has in common. Nothing if it is too large (kMostMoveCells). All

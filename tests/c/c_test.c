@@ -801,6 +801,12 @@ static void test_scratchpad(void) {
 
 /* With more of the fast memory `y` is no longer in the slow one. */
 static void test_comparison(void) {
+  static const char kOld[] =
+      "id,lower,upper,size,memory,offset\nx,0,2,100,fast,0\ny,0,2,100,slow,0\n";
+  static const char kNew[] =
+      "id,lower,upper,size,memory,offset\nx,0,2,100,fast,0\ny,0,2,100,fast,100\n";
+  static const char kTooFar[] =
+      "id,lower,upper,size,memory,offset\nx,0,2,100,fast,0\ny,0,2,100,fast,171\n";
   berth_graph* graph = parking();
   berth_options* options = berth_options_new();
   berth_plan* plan = NULL;
@@ -851,6 +857,18 @@ static void test_comparison(void) {
   FAILS(berth_compare_plans("{", 1, NULL, "{}", 2, NULL, &found, &error), BERTH_PARSE, "before");
   FAILS(berth_compare_plans("{", 1, NULL, "{}", 2, NULL, NULL, &error), BERTH_INVALID_ARGUMENT,
         "NULL");
+  FAILS(berth_compare_plans_in_memories(kOld, sizeof kOld - 1, "old.csv", kNew, sizeof kNew - 1,
+                                        "new.csv", NULL, &found, &error),
+        BERTH_PARSE, "several memories");
+  FAILS(berth_compare_plans_in_memories(kNew, sizeof kNew - 1, NULL, kTooFar, sizeof kTooFar - 1,
+                                        "far.csv", options, &found, &error),
+        BERTH_INVALID_PLAN, "far.csv: the plan does not hold");
+  berth_comparison_free(found);
+  WORKS(berth_compare_plans_in_memories(kOld, sizeof kOld - 1, NULL, kNew, sizeof kNew - 1, NULL,
+                                        options, &found, &error));
+  WORKS(berth_comparison_summary(found, &diff, &error));
+  CHECK(diff.other_memory == 1 && diff.moved == 1 && diff.unchanged == 1);
+  CHECK(diff.cost_before > diff.cost_after);
   berth_comparison_free(found);
   berth_comparison_free(NULL);
   berth_text_free(files[0]);

@@ -363,8 +363,27 @@ TEST_F(AsTheCommand, Differences) {
   expect_same(several, small);
   expect_same(small, several);
   expect_same(several, plan("moves.json", {"--memories", board, "--may-move"}));
-  // One memory and several have nothing to compare.
+  // Tables, of which the options say the memories.
+  const std::string table = std::string(BERTH_SOURCE_DIR) + "/examples/inference_mobilenet_v2.csv";
+  const std::vector<std::string> memories = {"--memory", "sram=320KiB@960MB/s", "--memory",
+                                             "psram@40MB/s"};
+  std::vector<std::string> flags = {"place", table};
+  flags.insert(flags.end(), memories.begin(), memories.end());
+  const std::pair first(ByCommand(flags, "first.csv"), Path("first.csv"));
+  Set("memory", "sram=320KiB@960MB/s");
+  Set("memory", "psram@40MB/s");
   berth_comparison* comparison = nullptr;
+  ASSERT_EQ(berth_compare_plans_in_memories(first.first.data(), first.first.size(), nullptr,
+                                            several.first.data(), several.first.size(), nullptr,
+                                            options_, &comparison, nullptr),
+            BERTH_OK);
+  flags = {"diff", first.second, several.second, "--json"};
+  flags.insert(flags.end(), memories.begin(), memories.end());
+  const auto printed = Berth(flags);
+  EXPECT_EQ(ComparisonJson(comparison), PrintedJson(printed.standard_output));
+  berth_comparison_free(comparison);
+  comparison = nullptr;
+  // One memory and several have nothing to compare.
   berth_error* error = nullptr;
   EXPECT_EQ(berth_compare_plans(one.first.data(), one.first.size(), "one.json", small.first.data(),
                                 small.first.size(), "small.json", &comparison, &error),

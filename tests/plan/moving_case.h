@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -72,6 +73,41 @@ inline std::optional<MovingCase> RandomMovingCase(std::uint64_t seed, bool prefe
   return made;
 }
 
+// A chain of operators that also read what earlier ones made: what is read early and late is copied. With
+// `prefetch` some also write in place what the first one made.
+inline MovingCase RandomSkips(std::uint64_t seed, bool prefetch) {
+  Random random(seed);
+  Build b;
+  const int count = prefetch ? 4 + static_cast<int>(seed % 2) : 5;
+  for (int i = 0; i < count; ++i) b.Made("t" + std::to_string(i), random.Uniform(1, 3));
+  for (int i = 0; i < count; ++i) {
+    std::vector<std::string> inputs;
+    std::vector<std::string> mutates;
+    if (i > 0) inputs.push_back("t" + std::to_string(i - 1));
+    if (i > (prefetch ? 1 : 2) && random.Chance(0.8)) {
+      inputs.push_back("t" + std::to_string(random.Uniform(0, i - 2)));
+    }
+    if (prefetch && i == 2 && random.Chance(0.2)) mutates.emplace_back("t0");
+    b.Op("op" + std::to_string(i), inputs, {"t" + std::to_string(i)}, mutates);
+  }
+  MovingCase made;
+  made.graph = b.Output("t" + std::to_string(count - 1)).graph;
+  GraphMemories& memories = made.options.memories;
+  memories.may_move = true;
+  memories.prefetch = prefetch;
+  if (prefetch) {
+    GiveTimes(seed, random.Uniform(0, 20), made.graph);
+    memories.copy_latency = random.Uniform(0, 2);
+  }
+  const Bytes room = prefetch ? random.Uniform(4, 6) : random.Uniform(3, 5);
+  memories.memories = {{.name = "fast", .capacity = room, .read = {0, 1}, .write = {1, 2}},
+                       {.name = "slow",
+                        .read = {random.Uniform(3, 9), random.Uniform(1, 2)},
+                        .write = {random.Uniform(1, 9), 1},
+                        .access = random.Uniform(0, 1)}};
+  return made;
+}
+
 // A chain of operators that read weights, some several times, on a board with a small fast memory and a slow one
 // where the weights are; the weights may sometimes be in the fast one, too.
 inline MovingCase RandomStaging(std::uint64_t seed, bool prefetch) {
@@ -114,6 +150,52 @@ inline MovingCase RandomStaging(std::uint64_t seed, bool prefetch) {
   if (random.Chance(0.2)) memories.stage_in.push_back(1);
   if (random.Chance(0.7)) memories.allowed = AllowedByKind(made.graph, {}, {1});
   return made;
+}
+
+// Cases of one order against trying everything: bounds and plans are right, and how good they are.
+struct MovingTally {
+  int all = 0;     // That can be placed, and were.
+  int better = 0;  // Than without what is tested.
+  int proved = 0;
+
+  // `least`: what the oracle found; `before`: what a plan costs without what is tested.
+  void Add(const MovingCase& made, const PlanAnswer& answer, std::optional<std::int64_t> least,
+           const std::function<PlanCost()>& before) {
+    const auto& [graph, options] = made;
+    ASSERT_TRUE(answer.best.has_value());
+    ExpectVerified(graph, options.schedule.counting, options.memories, *answer.best);
+    const PlanCost& cost = answer.best->cost;
+    if (!least) {
+      EXPECT_GT(cost.unplaced, 0U);
+      return;
+    }
+    EXPECT_EQ(answer.cost_bound.unplaced, 0U);
+    EXPECT_LE(answer.cost_bound.cost, *least);
+    const PlanCost other = before();
+    EXPECT_LE(cost, other);
+    if (cost.unplaced > 0) return;
+    EXPECT_GE(cost.cost, *least);
+    ++all;
+    better += cost < other ? 1 : 0;
+    proved += answer.outcome == Outcome::kOptimal ? 1 : 0;
+  }
+  // In percent of all.
+  void ExpectAtLeast(int cases, int percent_better, int percent_proved) const {
+    EXPECT_GT(all, cases);
+    EXPECT_GE(better * 100, all * percent_better) << better << " of " << all;
+    EXPECT_GE(proved * 100, all * percent_proved) << proved << " of " << all;
+  }
+};
+
+// The cost of the plan of the case with other memories, whose copies stop the operators; as one of its own
+// memories.
+inline PlanCost CostWith(const MovingCase& made, const GraphMemories& memories) {
+  PlanOptions options = made.options;
+  options.memories = memories;
+  Budget budget;
+  const auto answer = Plan(made.graph, options, budget);
+  EXPECT_TRUE(answer.has_value()) << answer.error().message;
+  return CostOf(made.graph, options.schedule.counting, made.options.memories, *answer->best);
 }
 
 }  // namespace berth::internal

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -18,118 +19,40 @@
 namespace berth::internal {
 namespace {
 
-// A chain of operators that also read, or write in place, what earlier ones made.
-MovingCase RandomSkips(std::uint64_t seed) {
-  Random random(seed);
-  Build b;
-  const int count = 4 + static_cast<int>(seed % 2);
-  for (int i = 0; i < count; ++i) b.Made("t" + std::to_string(i), random.Uniform(1, 3));
-  for (int i = 0; i < count; ++i) {
-    std::vector<std::string> inputs;
-    std::vector<std::string> mutates;
-    if (i > 0) inputs.push_back("t" + std::to_string(i - 1));
-    if (i > 1 && random.Chance(0.8))
-      inputs.push_back("t" + std::to_string(random.Uniform(0, i - 2)));
-    if (i == 2 && random.Chance(0.2)) mutates.emplace_back("t0");
-    b.Op("op" + std::to_string(i), inputs, {"t" + std::to_string(i)}, mutates);
-  }
-  MovingCase made;
-  made.graph = b.Output("t" + std::to_string(count - 1)).graph;
-  GiveTimes(seed, random.Uniform(0, 20), made.graph);
-  GraphMemories& memories = made.options.memories;
-  memories.may_move = memories.prefetch = true;
-  memories.copy_latency = random.Uniform(0, 2);
-  memories.memories = {
-      {.name = "fast", .capacity = random.Uniform(4, 6), .read = {0, 1}, .write = {1, 2}},
-      {.name = "slow",
-       .read = {random.Uniform(3, 9), random.Uniform(1, 2)},
-       .write = {random.Uniform(1, 9), 1},
-       .access = random.Uniform(0, 1)}};
-  return made;
+// Adds the case in a random order, beside copies that stop the operators.
+void AddOneOrder(std::uint64_t seed, MovingCase made, MovingTally& tally) {
+  made.options.order = RandomOrder(made.graph, seed);
+  const auto& [graph, options] = made;
+  Budget budget;
+  const auto answer = Plan(graph, options, budget);
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  GraphMemories stopping = options.memories;
+  stopping.prefetch = false;
+  stopping.copy_latency = 0;
+  tally.Add(made, *answer,
+            OracleOfPrefetch(graph, *options.order, options.schedule.counting, options.memories),
+            [&] { return CostWith(made, stopping); });
 }
 
 TEST(PrefetchTest, TriesEverythingInOneOrder) {
-  int all = 0;
-  int proved = 0;
-  int better = 0;
-  for (std::uint64_t seed = 1; seed <= Seeds(160); ++seed) {
+  MovingTally tally;
+  for (std::uint64_t seed = 1; seed <= Seeds(160) && !HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
-    auto made = seed % 4 < 3 ? RandomSkips(seed) : RandomMovingCase(seed, /*prefetch=*/true);
-    if (!made) continue;
-    made->options.order = RandomOrder(made->graph, seed);
-    const auto& [graph, options] = *made;
-    const Counting& counting = options.schedule.counting;
-    const auto least = OracleOfPrefetch(graph, *options.order, counting, options.memories);
-    Budget budget;
-    const auto answer = Plan(graph, options, budget);
-    ASSERT_TRUE(answer.has_value()) << answer.error().message;
-    ExpectVerified(graph, counting, options.memories, *answer->best);
-    if (!least) {
-      EXPECT_GT(answer->best->cost.unplaced, 0U);
-      continue;
-    }
-    EXPECT_EQ(answer->cost_bound.unplaced, 0U);
-    EXPECT_LE(answer->cost_bound.cost, *least);
-    if (answer->best->cost.unplaced > 0) continue;
-    EXPECT_GE(answer->best->cost.cost, *least);
-    // No worse than copies that stop the operators.
-    PlanOptions stopping = options;
-    stopping.memories.prefetch = false;
-    stopping.memories.copy_latency = 0;
-    const auto stopped = Plan(graph, stopping, budget);
-    ASSERT_TRUE(stopped.has_value()) << stopped.error().message;
-    const PlanCost cost = CostOf(graph, counting, options.memories, *stopped->best);
-    EXPECT_LE(answer->best->cost, cost);
-    better += answer->best->cost < cost ? 1 : 0;
-    ++all;
-    proved += answer->outcome == Outcome::kOptimal ? 1 : 0;
-    if (HasFailure()) return;
+    auto made = seed % 4 < 3 ? RandomSkips(seed, /*prefetch=*/true)
+                             : RandomMovingCase(seed, /*prefetch=*/true);
+    if (made) AddOneOrder(seed, std::move(*made), tally);
   }
-  RecordProperty("better", better);
-  RecordProperty("proved", proved);
-  EXPECT_GE(better * 100, all * 10) << better << " of " << all;
-  EXPECT_GE(proved * 100, all * 85) << proved << " of " << all;
+  tally.ExpectAtLeast(static_cast<int>(Seeds(160)) / 3, 10, 85);
 }
 
 // Weights of which copies are made while operators run, the original staying.
 TEST(PrefetchTest, StagedWeightsAgainstTryingEverything) {
-  int all = 0;
-  int proved = 0;
-  int better = 0;
-  for (std::uint64_t seed = 1; seed <= Seeds(200); ++seed) {
+  MovingTally tally;
+  for (std::uint64_t seed = 1; seed <= Seeds(200) && !HasFailure(); ++seed) {
     SCOPED_TRACE(seed);
-    auto made = RandomStaging(seed, /*prefetch=*/true);
-    made.options.order = RandomOrder(made.graph, seed);
-    const auto& [graph, options] = made;
-    const Counting& counting = options.schedule.counting;
-    const auto least = OracleOfPrefetch(graph, *options.order, counting, options.memories);
-    Budget budget;
-    const auto answer = Plan(graph, options, budget);
-    ASSERT_TRUE(answer.has_value()) << answer.error().message;
-    ExpectVerified(graph, counting, options.memories, *answer->best);
-    if (!least) {
-      EXPECT_GT(answer->best->cost.unplaced, 0U);
-      continue;
-    }
-    EXPECT_EQ(answer->cost_bound.unplaced, 0U);
-    EXPECT_LE(answer->cost_bound.cost, *least);
-    if (answer->best->cost.unplaced > 0) continue;
-    EXPECT_GE(answer->best->cost.cost, *least);
-    PlanOptions stopping = options;
-    stopping.memories.prefetch = false;
-    stopping.memories.copy_latency = 0;
-    const auto stopped = Plan(graph, stopping, budget);
-    ASSERT_TRUE(stopped.has_value()) << stopped.error().message;
-    const PlanCost cost = CostOf(graph, counting, options.memories, *stopped->best);
-    EXPECT_LE(answer->best->cost, cost);
-    better += answer->best->cost < cost ? 1 : 0;
-    ++all;
-    proved += answer->outcome == Outcome::kOptimal ? 1 : 0;
-    if (HasFailure()) return;
+    AddOneOrder(seed, RandomStaging(seed, /*prefetch=*/true), tally);
   }
-  EXPECT_GT(all, static_cast<int>(Seeds(200)) / 4);
-  EXPECT_GE(better * 100, all * 10) << better << " of " << all;
-  EXPECT_GE(proved * 100, all * 80) << proved << " of " << all;
+  tally.ExpectAtLeast(static_cast<int>(Seeds(200)) / 4, 10, 80);
 }
 
 // Layers, each with a weight in flash of which a copy comes while the layer before runs. They are too many for
@@ -407,7 +330,7 @@ TEST(PrefetchTest, BadInput) {
 // The same without a clock, whatever was planned before.
 TEST(PrefetchTest, IsDeterministic) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    const MovingCase made = RandomSkips(seed);
+    const MovingCase made = RandomSkips(seed, /*prefetch=*/true);
     Budget one;
     Budget two;
     const auto first = Plan(made.graph, made.options, one);

@@ -20,7 +20,6 @@
 #include "tools/berth/output.h"
 #include "tools/berth/problem_choice.h"
 #include "tools/berth/table.h"
-#include "tools/verify/memories.h"
 
 namespace berth::cli {
 namespace {
@@ -697,35 +696,14 @@ bool IsTable(std::string_view text) {
   return first == std::string_view::npos || text[first] != '{';
 }
 
-// A table with the columns memory and offset, as the file in JSON that says the same.
-Result<PlanFile> ParseTableInMemories(const DiffArguments& arguments, const std::string& path,
-                                      FileView file) {
-  const std::string name = path == "-" ? "standard input" : path;
-  const std::string text(file.bytes());
-  TableArguments table;
-  table.path = path;
-  const MemoryInput input =
-      BERTH_TRY(LoadMemories(table, arguments.memories, std::move(file), {}, ""));
-  PlanAnswer answer;
-  answer.best = BERTH_TRY(ReadPlanFor(input.problem, text, name));
-  const std::vector<std::string> faults = verify::VerifyMemories(input.problem, *answer.best);
-  if (!faults.empty()) {
-    return Fail(ErrorCode::kInvalidPlan, OneLine(name) + ": the plan does not hold: " + faults[0]);
-  }
-  answer.outcome = Outcome::kFeasible;
-  Provenance provenance;
-  provenance.cost_unit = input.cost_unit;
-  return ReadPlan(WritePlanJson(input.problem, answer, provenance), name);
-}
-
 Result<PlanFile> ParsePlan(const DiffArguments& arguments, const std::string& path, FileView file) {
   // A copy: the file may change while it is mapped.
   const std::string text(file.bytes());
   BERTH_TRY(CheckKind(text, path, FileKind::kPlan));
-  if (arguments.memories.given() && IsTable(text)) {
-    return ParseTableInMemories(arguments, path, std::move(file));
-  }
-  return ReadPlan(text, path == "-" ? "standard input" : path);
+  const std::string name = path == "-" ? "standard input" : path;
+  if (!arguments.memories.given()) return ReadPlan(text, name);
+  const MemoryFile board = BERTH_TRY(LoadBoard(arguments.memories));
+  return ReadPlan(text, name, board.problem.memories, board.cost_unit);
 }
 
 Result<ExitCode> Run(const DiffArguments& arguments) {
