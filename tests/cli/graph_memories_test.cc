@@ -137,6 +137,7 @@ TEST_F(GraphMemoriesTest, ScratchpadsSpill) {
 TEST_F(GraphMemoriesTest, BadFlagsAreRefused) {
   const std::string model = Model();
   ExpectRefused(Berth({"plan", model, "--spill"}), "memories are missing");
+  ExpectRefused(Berth({"plan", model, "--spill", "--budget", "MR"}), "--budget alone");
   ExpectRefused(With({"plan", model, "--weights-in", "flash"}, Board("10")),
                 "there is no memory 'flash'");
   ExpectRefused(With({"plan", model, "--capacity", "10"}, Board("10")), "--capacity");

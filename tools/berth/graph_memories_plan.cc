@@ -558,6 +558,13 @@ Json SummaryJson(const Planned& planned) {
 
 Result<void> CheckFlags(const GraphMemoryPlan& request) {
   const PlanOutputs& outputs = request.outputs;
+  if (!request.arguments.board.given()) {
+    return Fail(ErrorCode::kInvalidOptions,
+                request.arguments.spill
+                    ? "--spill: memories are missing; give --memory or --memories. In one memory "
+                      "--budget alone lets tensors leave it"
+                    : "memories are missing; give --memory or --memories");
+  }
   if (!outputs.tflm_header.empty()) {
     return Refuse("--emit", "TensorFlow Lite Micro has one arena");
   }
@@ -572,9 +579,6 @@ Result<void> CheckFlags(const GraphMemoryPlan& request) {
   }
   if (request.options.place.minimize) {
     return Refuse("--minimize", "the cost is minimised, not the height");
-  }
-  if (!request.arguments.board.given()) {
-    return Fail(ErrorCode::kInvalidOptions, "memories are missing; give --memory or --memories");
   }
   if (request.arguments.spill && request.arguments.prefetch) {
     return Fail(
