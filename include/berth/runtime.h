@@ -96,7 +96,8 @@ berth_arena* berth_arena_new(const berth_request* requests, size_t count,
                              const berth_fallback* fallback, char* error);
 /* The same for a table that `berth place` wrote (columns id, size and offset), made from one of
  * berth_recorder_write(): the id "r12" is the request 12 of a step. Requests without a row are not
- * planned. Errors: those of berth_arena_new(); a file that is no such table, naming the line. */
+ * planned. Errors: those of berth_arena_new(); a file that is no such table, naming the line; a request
+ * beyond r16777215. */
 berth_arena* berth_arena_read(const char* path, const berth_fallback* fallback, char* error);
 /* Gives the arena back. No block of it may be in use. */
 void berth_arena_free(berth_arena* arena);
@@ -113,7 +114,7 @@ size_t berth_arena_block_size(berth_arena* arena, const void* block);
 /* Whether the address lies in the arena. Takes no lock. */
 int berth_arena_owns(const berth_arena* arena, const void* address);
 berth_arena_report berth_arena_get_report(berth_arena* arena);
-/* One line: "all 100 steps followed the plan: ...". Returns its length, as snprintf() does. */
+/* One line: "98 steps, 85162 requests in an arena of 164397060 bytes, ...". Returns its length, as snprintf() does. */
 int berth_arena_describe(berth_arena* arena, char* text, size_t size);
 
 typedef struct berth_recorder berth_recorder;

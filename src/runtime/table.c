@@ -8,7 +8,8 @@
 #include "berth/runtime.h"
 
 enum { kLine = 4096, kId = 0, kSize = 1, kOffset = 2, kWanted = 3 };
-static const uint64_t kMostRequests = (uint64_t)1 << 32;
+// Of a step. One row can ask for room for so many, so a damaged number must not take all memory.
+static const uint64_t kMostRequests = (uint64_t)1 << 24;
 
 typedef struct Table {
   const char* path;
@@ -27,12 +28,12 @@ static int Fail(const Table* table, char* error, const char* what) {
   return 0;
 }
 
-// 1: a line without its end; 0: there are no more; -1: it is too long.
+// 1: a line without its end; 0: there are no more; -1: it is too long, or has a byte 0.
 static int NextLine(Table* table, char line[kLine]) {
   if (fgets(line, kLine, table->file) == NULL) return 0;
   ++table->line;
   const size_t length = strcspn(line, "\r\n");
-  if (line[length] == '\0' && length == kLine - 1) return -1;
+  if (line[length] == '\0' && !feof(table->file)) return -1;
   line[length] = '\0';
   return 1;
 }
@@ -41,7 +42,9 @@ static int ReadHeader(Table* table, char* error) {
   static const char* const kNames[kWanted] = {"id", "size", "offset"};
   char line[kLine];
   for (int wanted = 0; wanted < kWanted; ++wanted) table->column[wanted] = -1;
-  if (NextLine(table, line) != 1) return Fail(table, error, "there is no header");
+  const int found = NextLine(table, line);
+  if (ferror(table->file)) return Fail(table, error, "the file cannot be read");
+  if (found != 1) return Fail(table, error, "there is no header");
   char* rest = line;
   for (int column = 0; rest != NULL; ++column) {
     char* const comma = strchr(rest, ',');
@@ -100,9 +103,11 @@ static int ReadRow(Table* table, char* line, char* error) {
   }
   uint64_t k = 0;
   berth_request request = {0, 0};
-  if (cells[kId] == NULL || cells[kId][0] != 'r' || !ReadNumber(cells[kId] + 1, &k) ||
-      k >= kMostRequests) {
+  if (cells[kId] == NULL || cells[kId][0] != 'r' || !ReadNumber(cells[kId] + 1, &k)) {
     return Fail(table, error, "an id such as r12 is wanted, the number of a request");
+  }
+  if (k >= kMostRequests) {
+    return Fail(table, error, "the number of a request is too large: at most r16777215 is allowed");
   }
   if (cells[kSize] == NULL || !ReadNumber(cells[kSize], &request.size)) {
     return Fail(table, error, "the size is no number");
@@ -121,9 +126,10 @@ static int ReadRow(Table* table, char* line, char* error) {
 static int ReadRows(Table* table, char* error) {
   char line[kLine];
   for (int found; (found = NextLine(table, line)) != 0;) {
-    if (found < 0) return Fail(table, error, "the line is too long");
+    if (found < 0) return Fail(table, error, "the line is too long, or has a byte 0");
     if (line[0] != '\0' && !ReadRow(table, line, error)) return 0;
   }
+  if (ferror(table->file)) return Fail(table, error, "the file cannot be read");
   return 1;
 }
 

@@ -287,19 +287,26 @@ TEST(RuntimeErrors, NameTheLine) {
             ":1: a table with columns id, size and offset is wanted, as berth place writes it");
   EXPECT_EQ(refused(head + "r0,0,1,4,0\nconv,0,1,4,0\n"),
             ":3: an id such as r12 is wanted, the number of a request");
-  EXPECT_EQ(refused(head + "r99999999999,0,1,4,0\n"),
-            ":2: an id such as r12 is wanted, the number of a request");
+  // No number of a request takes memory that no table of this length needs.
+  for (const char* id : {"r16777216", "r4294967295", "r99999999999"}) {
+    EXPECT_EQ(refused(head + id + ",0,1,4,0\n"),
+              ":2: the number of a request is too large: at most r16777215 is allowed");
+  }
+  EXPECT_EQ(refused(head + "r0,0,1,4,0" + std::string(1, '\0') + "64\n"),
+            ":2: the line is too long, or has a byte 0");
   EXPECT_EQ(refused(head + "r0,0,1,x,0\n"), ":2: the size is no number");
   EXPECT_EQ(refused(head + "r0,0,1,4,\n"), ":2: the offset is no number");
   EXPECT_EQ(refused(head + "r0,0,1\n"), ":2: the size is no number");
   EXPECT_EQ(refused(head + "r0,0,1,4,0\nr0,0,1,4,8\n"), ":3: this request has a row already");
   EXPECT_EQ(refused(head + "r0,0,1,4," + std::string(5000, '1') + "\n"),
-            ":2: the line is too long");
+            ":2: the line is too long, or has a byte 0");
   EXPECT_EQ(refused(head + "r0,0,1,0,0\n"),
             ": request 0 has size 0 and offset 0: 1 to 2^60 and 0 to 2^60 are allowed");
   char error[BERTH_RUNTIME_ERROR] = "";
   EXPECT_EQ(berth_arena_read("/nonexistent/plan.csv", &fallback, error), nullptr);
   EXPECT_STREQ(error, "/nonexistent/plan.csv: the file cannot be opened");
+  EXPECT_EQ(berth_arena_read("/", &fallback, error), nullptr);  // It can be opened.
+  EXPECT_STREQ(error, "/:0: the file cannot be read");
   EXPECT_EQ(heap.blocks, 0U);
 }
 
