@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "berth/runtime.h"
+#include "runtime/fork.h"
 #include "runtime/lock.h"
 
 enum {
@@ -282,6 +283,15 @@ void* berth_arena_allocate(berth_arena* arena, size_t size, size_t alignment) {
   }
   Unlock(&arena->lock);
   return block != NULL ? block : arena->fallback.allocate(arena->fallback.context, size, alignment);
+}
+
+void BerthArenaFork(berth_arena* arena, Fork moment) {
+  if (moment == kBeforeFork) {
+    Lock(&arena->lock);
+    return;
+  }
+  if (moment == kChildAfterFork) arena->thread = NULL;
+  Unlock(&arena->lock);
 }
 
 int berth_arena_owns(const berth_arena* arena, const void* address) {

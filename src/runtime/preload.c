@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "berth/runtime.h"
+#include "runtime/fork.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -60,14 +62,37 @@ static void Release(void* context, void* block) {
   next_free(block);
 }
 
+static void AtFork(Fork moment) {
+  if (arena != NULL) BerthArenaFork(arena, moment);
+  if (recorder != NULL) BerthRecorderFork(recorder, moment);
+}
+static void BeforeFork(void) { AtFork(kBeforeFork); }
+static void ParentAfterFork(void) { AtFork(kParentAfterFork); }
+static void ChildAfterFork(void) { AtFork(kChildAfterFork); }
+
+// Sets the first step from BERTH_STEP, if that is a number from 1.
+static void ReadFirstStep(void) {
+  const char* const text = getenv("BERTH_STEP");
+  if (text == NULL) return;
+  char* end = NULL;
+  const unsigned long long step = strtoull(text, &end, 10);
+  if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && step >= 1 && step < UINT64_MAX - 1) {
+    first_step = step;
+    return;
+  }
+  char sentence[BERTH_RUNTIME_ERROR];
+  snprintf(sentence, sizeof sentence, "BERTH_STEP=%.100s is not a step, counted from 1: it is 3",
+           text);
+  Say(sentence);
+}
+
 __attribute__((constructor)) static void Begin(void) {
   Resolve();
   const char* const plan = getenv("BERTH_PLAN");
   record_path = getenv("BERTH_RECORD");
   process = getpid();
-  const char* const step = getenv("BERTH_STEP");
-  if (step != NULL) first_step = strtoull(step, NULL, 10);
   ++inside;
+  if (plan != NULL || record_path != NULL) ReadFirstStep();
   char error[BERTH_RUNTIME_ERROR] = "BERTH_RECORD and BERTH_PLAN exclude each other";
   if (plan != NULL && record_path != NULL) {
     Say(error);
@@ -79,7 +104,10 @@ __attribute__((constructor)) static void Begin(void) {
     arena = made;
   } else if (record_path != NULL) {
     recorder = berth_recorder_new(first_step);
+    if (recorder == NULL) Say("there is no memory to record");
   }
+  if (arena != NULL || recorder != NULL)
+    pthread_atfork(BeforeFork, ParentAfterFork, ChildAfterFork);
   --inside;
 }
 
@@ -93,8 +121,14 @@ __attribute__((destructor)) static void End(void) {
   }
   ++inside;
   char text[1024];
-  if (arena != NULL && berth_arena_get_report(arena).steps > 0) {
-    berth_arena_describe(arena, text, sizeof text);
+  if (arena != NULL) {
+    if (steps >= first_step) {
+      berth_arena_describe(arena, text, sizeof text);
+    } else {
+      snprintf(text, sizeof text,
+               "step %llu is the first that follows the plan, but only %llu steps were begun",
+               (unsigned long long)first_step, (unsigned long long)steps);
+    }
     Say(text);
   }
   if (recorder != NULL) {
@@ -112,7 +146,9 @@ EXPORTED void berth_step(void) {
   ++inside;
   ++steps;
   if (arena != NULL && steps >= first_step) {
+#ifdef __GLIBC__
     if (steps == first_step) malloc_trim(0);  // What the steps before have used.
+#endif
     berth_arena_step(arena);
   }
   if (recorder != NULL) berth_recorder_step(recorder);
@@ -161,6 +197,10 @@ EXPORTED void* realloc(void* block, size_t size) {
   Resolve();
   if (arena != NULL && berth_arena_owns(arena, block)) {
     const size_t before = berth_arena_block_size(arena, block);
+    if (size == 0) {  // A release, as in glibc.
+      berth_arena_release(arena, block);
+      return NULL;
+    }
     void* const moved = next_realloc(NULL, size);
     if (moved == NULL) return NULL;
     memcpy(moved, block, before < size ? before : size);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "berth/runtime.h"
+#include "runtime/fork.h"
 #include "runtime/lock.h"
 
 typedef enum State { kLive, kReleased, kReleasedLater } State;
@@ -133,6 +134,15 @@ void berth_recorder_released(berth_recorder* recorder, const void* block) {
       slot->record = SIZE_MAX;
     }
   }
+  Unlock(&recorder->lock);
+}
+
+void BerthRecorderFork(berth_recorder* recorder, Fork moment) {
+  if (moment == kBeforeFork) {
+    Lock(&recorder->lock);
+    return;
+  }
+  if (moment == kChildAfterFork) recorder->thread = NULL;
   Unlock(&recorder->lock);
 }
 

@@ -62,6 +62,16 @@ def main():
         departing, said = output(other, BERTH_PLAN=plan)
         assert departing == output(other)[0]
         assert departures(said) and "the first in step" in said, said
+        # Children of fork() find no lock that stays locked, and realloc() to no bytes is a release.
+        for variables in ({}, {"BERTH_RECORD": table + ".fork"}, {"BERTH_PLAN": plan}):
+            output([steps, "fork"], **variables)
+            output([steps, "realloc"], **variables)
+        _, said = output([steps, "2"], BERTH_PLAN=plan)
+        assert "only 2 steps were begun" in said, said
+        for wrong in ("0", "-1", "3x", ""):
+            again, said = output(program, BERTH_PLAN=plan, BERTH_STEP=wrong)
+            assert f"BERTH_STEP={wrong} is not a step" in said and not departures(said), said
+            assert again == expected
         # A run that is too short to record, and plans that are none, are told.
         _, said = output([steps, "3"], BERTH_RECORD=table)
         assert "only 3 steps were begun" in said, said

@@ -1,12 +1,18 @@
 /* Steps of a program that knows nothing of Berth but berth_step(), if that is there: prints a sum of what
  * it has computed. steps COUNT [DEPART] -- from the step DEPART on it asks for other sizes. A
- * negative COUNT: as many steps without berth_step(). */
+ * negative COUNT: as many steps without berth_step(). steps fork -- children that use memory, while other
+ * threads of the parent do. steps realloc -- a release by realloc(). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { kLayers = 40 };
 
@@ -24,12 +30,62 @@ static unsigned long Use(const unsigned char* block, size_t size, unsigned value
   return block[size / 2];
 }
 
+static atomic_int stopped;
+/* Takes the lock of the arena without pause. Not by posix_memalign(): fork() stops that in the allocator. */
+static void* Churn(void* block) {
+  size_t sum = 0;
+  while (!atomic_load(&stopped)) sum += malloc_usable_size(block);
+  return sum == 0 ? block : NULL;
+}
+
+/* The number of children that did not end well. */
+static int Forks(void (*step)(void)) {
+  int bad = 0;
+  pthread_t churning;
+  for (int s = 1; s <= 4 && step != NULL; ++s) step();
+  unsigned char* const block = Make(1000, 5); /* Of the arena, where the plan has one. */
+  if (pthread_create(&churning, NULL, Churn, block) != 0) return -1;
+  for (int i = 0; i < 400 && bad == 0; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(10);
+      Use(block, 1000, 5);
+      free(block);
+      for (int k = 0; k < 10; ++k) free(Make(1000, 2));
+      _exit(0);
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child || status != 0) ++bad;
+  }
+  atomic_store(&stopped, 1);
+  pthread_join(churning, NULL);
+  Use(block, 1000, 5);
+  free(block);
+  return bad;
+}
+
+/* Whether realloc() to no bytes is a release. */
+static int ReleasesByRealloc(void) {
+  unsigned char* volatile block = Make(1000, 5);
+  const size_t none = strlen("");
+  return realloc(block, none) == NULL;
+}
+
 int main(int argc, char** argv) {
   const int wanted = argc > 1 ? atoi(argv[1]) : 10;
   const int count = wanted < 0 ? -wanted : wanted;
   const int depart = argc > 2 ? atoi(argv[2]) : count + 1;
   void (*step)(void) = NULL;
   *(void**)&step = dlsym(RTLD_DEFAULT, "berth_step");
+  if (argc > 1 && strcmp(argv[1], "fork") == 0) {
+    const int bad = Forks(step);
+    printf("%d children failed\n", bad);
+    return bad == 0 ? 0 : 5;
+  }
+  if (argc > 1 && strcmp(argv[1], "realloc") == 0) {
+    for (int s = 1; s <= 4 && step != NULL; ++s) step();
+    return ReleasesByRealloc() ? 0 : 6;
+  }
   unsigned long sum = 0;
   unsigned char* state[kLayers] = {NULL}; /* Made in the first step, kept for ever. */
   unsigned char* gradient[kLayers] = {NULL};
