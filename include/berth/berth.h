@@ -405,8 +405,9 @@ BERTH_API berth_status berth_place_in_memories(const berth_problem* problem,
    unplaced, then least cost, then fewest bytes moved. Without a limit it ends after a fixed amount of work:
    milliseconds for some hundred buffers if all find places, seconds if many are left out. In an inner loop
    set "time_limit", such as to "0.01": the answer is then the best plan so far.
-   berth_place_in_memories() proves more, if there is time. All arguments, results and errors are as there; UNSUPPORTED also for more than 60 memories. Options, besides
-   those: "most_moved", a limit on `moved` in bytes, "exchange", "place_nodes". Since version 3. */
+   berth_place_in_memories() proves more, if there is time. All arguments, results and errors are as there;
+   UNSUPPORTED also for more than 60 memories. Options, besides those: "most_moved", a limit on `moved` in
+   bytes, "exchange", "place_nodes". Since version 3. */
 BERTH_API berth_status berth_repack(const berth_problem* problem, const berth_memories* memories,
                                     const berth_options* options, int64_t* chosen, int64_t* offsets,
                                     berth_memories_summary* summary, berth_error** error);
