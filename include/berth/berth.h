@@ -64,7 +64,7 @@ extern "C" {
 
 /* Of this header. Programs work with every library whose berth_abi_version() is at least this and
    whose name (libberth.so.1) is the same. */
-#define BERTH_ABI_VERSION 2
+#define BERTH_ABI_VERSION 3
 BERTH_API int berth_abi_version(void);
 /* Of Berth: "0.1.0". */
 BERTH_API const char* berth_version_string(void);
@@ -399,6 +399,18 @@ BERTH_API berth_status berth_place_in_memories(const berth_problem* problem,
                                                const berth_options* options, int64_t* chosen,
                                                int64_t* offsets, berth_memories_summary* summary,
                                                berth_error** error);
+/* The same, but changes an earlier plan as little as possible, so that more, or what is worth more, fits:
+   for a compiler's inner loop. It begins with `previous_memories` and `previous_offsets`; buffers without a
+   previous place want one. The plan is never worse than the earlier one, if that keeps the rules: fewest
+   unplaced, then least cost, then fewest bytes moved. Without a limit it ends after a fixed amount of work:
+   milliseconds for some hundred buffers if all find places, seconds if many are left out. In an inner loop
+   set "time_limit", such as to "0.01": the answer is then the best plan so far.
+   berth_place_in_memories() proves more, if there is time. All arguments, results and errors are as there;
+   UNSUPPORTED also for more than 60 memories. Options, besides those: "most_moved", a limit on `moved` in
+   bytes, "exchange", "place_nodes". Since version 3. */
+BERTH_API berth_status berth_repack(const berth_problem* problem, const berth_memories* memories,
+                                    const berth_options* options, int64_t* chosen, int64_t* offsets,
+                                    berth_memories_summary* summary, berth_error** error);
 
 /* ---- Graphs of operators --------------------------------------------------------------------- */
 

@@ -39,7 +39,7 @@ from berth._explain import (
     explain,
 )
 from berth._graph import Graph, Operator, Tensor, read
-from berth._memories import MemoryPlacement, place_in_memories
+from berth._memories import MemoryPlacement, place_in_memories, repack
 from berth._options import Option, library_version, options
 from berth._plan import (
     Copy,
@@ -111,6 +111,7 @@ __all__ = [
     "place_in_memories",
     "plan",
     "read",
+    "repack",
     "schedule",
     "sweep",
 ]

@@ -13,7 +13,7 @@ from ctypes import POINTER, c_char_p, c_double, c_int, c_int8, c_int32, c_int64,
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 # Of berth/berth.h: BERTH_ABI_VERSION.
-ABI_VERSION = 2
+ABI_VERSION = 3
 NAME = "libberth.so.1"
 NONE = ctypes.c_size_t(-1).value  # BERTH_NONE.
 
@@ -424,6 +424,7 @@ _SIGNATURES = {
     "berth_problem_gap": "ihzz*e",
     "berth_problem_to_csv": "ihh*e",
     "berth_place_in_memories": "ihhhhhhe",
+    "berth_repack": "ihhhhhhe",
     "berth_graph_read": "ish*e",
     "berth_graph_parse": "ihzsh*e",
     "berth_graph_new": "hs",

@@ -11,7 +11,7 @@ from berth._answer import OUTCOMES, STOPS, Outcome, Path, Stop
 from berth._arrays import IntArray, Int64, each, int64, position, whole
 from berth._library import NONE, MemoriesStruct, MemoriesSummary, lib
 from berth._problem import Group, Problem, _as_problem
-from berth._search import Options, OptionsHandle, ProgressCallback, search
+from berth._search import Options, OptionsHandle, ProgressCallback, Size, search
 
 # Rows of costs, one for each buffer; None or -1 where it may not be.
 Costs = Union[Sequence[Sequence[Optional[int]]], Any]
@@ -19,7 +19,7 @@ Costs = Union[Sequence[Sequence[Optional[int]]], Any]
 
 @dataclass(frozen=True)
 class MemoryPlacement:
-    """What place_in_memories() returns. Costs are in the unit of the costs given.
+    """What place_in_memories() and repack() return. Costs are in the unit of the costs given.
 
     memories: of each buffer, the index of its memory; None if it is left out.
     offsets: its offset there, or None.
@@ -79,6 +79,138 @@ def _address(values: Any) -> int:
     return int(values.address if isinstance(values, Int64) else values.buffer_info()[0])
 
 
+class _Request:
+    """The struct of a call, and the arrays that it points to."""
+
+    def __init__(self, count: int, capacities: Sequence[Optional[int]]) -> None:
+        self.count = count
+        self.struct = MemoriesStruct()
+        self._kept: List[Any] = []  # Alive as long as this.
+        limits = [-1 if c is None else whole(c, "capacities") for c in capacities]
+        self.struct.memories = self.memories = len(limits)
+        self.struct.capacities = self._keep(array("q", limits))
+
+    def _keep(self, values: Any) -> int:
+        self._kept.append(values)
+        if isinstance(values, ctypes.Array):
+            return ctypes.addressof(values)
+        return _address(values)
+
+    def set_rules(
+        self,
+        costs: Optional[Costs],
+        alignments: Union[int, IntArray, None],
+        reserved: Iterable[Tuple[int, int, int, int, int]],
+        cost_left_out: Union[Mapping[int, int], Sequence[Optional[int]], None],
+    ) -> None:
+        count, memories = self.count, self.memories
+        if alignments is not None:
+            values = each(alignments, memories, "alignments")
+            if values.count != memories:
+                raise ValueError(f"alignments has {values.count} values, but there are {memories}")
+            self.struct.alignments = self._keep(values)
+        ranges = [_numbers(entry, 5, "reserved") for entry in reserved]
+        self.struct.reserved = self._keep(array("q", [n for entry in ranges for n in entry]))
+        self.struct.reserved_count = len(ranges)
+        if costs is not None:
+            self.struct.costs = self._keep(_rows(costs, count, memories))
+        if isinstance(cost_left_out, Mapping):
+            numbers = array("q", [-1]) * count
+            for buffer, cost in cost_left_out.items():
+                numbers[_buffer(buffer, count)] = whole(cost, "cost_left_out")
+            self.struct.costs_left_out = self._keep(numbers)
+        elif cost_left_out is not None:
+            self.struct.costs_left_out = self._keep(
+                _numbers(cost_left_out, count, "cost_left_out")
+            )
+
+    def set_previous(self, previous: Optional[Mapping[int, Sequence[int]]]) -> None:
+        """Places of two numbers have no cost of being anywhere else."""
+        if not previous:
+            return
+        count = self.count
+        columns = [array("q", [-1]) * count, array("q", [0]) * count, array("q", [0]) * count]
+        for buffer, place in previous.items():
+            full = (*place, 0) if len(place) == 2 else place
+            for values_of, number in zip(columns, _numbers(full, 3, "previous")):
+                values_of[_buffer(buffer, count)] = number
+        self.struct.previous_memories, self.struct.previous_offsets, self.struct.move_costs = map(
+            self._keep, columns
+        )
+
+    def set_relations(
+        self,
+        together: Iterable[Group],
+        apart: Iterable[Tuple[int, int]],
+        apart_memories: Iterable[Tuple[int, int]],
+    ) -> None:
+        count = self.count
+        group_of = (ctypes.c_size_t * count)(*[NONE] * count)
+        distance_of = array("q", [0]) * count
+        for number, group in enumerate(together):
+            members = group.items() if isinstance(group, Mapping) else ((b, 0) for b in group)
+            for buffer, distance in members:
+                index = _buffer(buffer, count)
+                if group_of[index] != NONE:
+                    raise ValueError(f"buffer {buffer} is in two groups")
+                group_of[index] = number
+                distance_of[index] = whole(distance, "distance")
+        self.struct.groups = self._keep(group_of)
+        self.struct.distances = self._keep(distance_of)
+        pairs = [(pair, 0) for pair in apart] + [(pair, 1) for pair in apart_memories]
+        flat = [_buffer(buffer, count) for pair, _ in pairs for buffer in pair]
+        if len(flat) != 2 * len(pairs):
+            raise ValueError("apart has an entry that is not a pair")
+        self.struct.apart = self._keep((ctypes.c_size_t * len(flat))(*flat))
+        self.struct.apart_memories = self._keep(
+            (ctypes.c_int8 * len(pairs))(*[kind for _, kind in pairs])
+        )
+        self.struct.apart_count = len(pairs)
+
+
+def _search(
+    function: Any,
+    table: Problem,
+    request: _Request,
+    time_limit: Optional[Union[float, str]],
+    values: Mapping[str, Any],
+    progress: Union[ProgressCallback, bool, None],
+) -> MemoryPlacement:
+    """What one of the library's functions for several memories finds."""
+    handle = OptionsHandle()
+    handle.set_all(values)
+    chosen, offsets = (ctypes.c_int64 * len(table))(), (ctypes.c_int64 * len(table))()
+    summary = MemoriesSummary()
+
+    def result() -> MemoryPlacement:
+        return MemoryPlacement(
+            [None if m < 0 else m for m in chosen],
+            [None if m < 0 else offset for m, offset in zip(chosen, offsets)],
+            OUTCOMES[int(summary.outcome)],
+            STOPS[int(summary.stopped)],
+            summary.unplaced,
+            summary.unplaced_bound,
+            summary.cost,
+            summary.cost_bound,
+            summary.moved,
+            summary.nodes,
+            summary.seconds,
+        )
+
+    return search(
+        handle,
+        progress,
+        time_limit,
+        lambda slot: int(
+            function(
+                table._handle.pointer, ctypes.byref(request.struct), handle.pointer, chosen, offsets,
+                ctypes.byref(summary), slot,
+            )
+        ),
+        result,
+    )  # fmt: skip
+
+
 def place_in_memories(
     problem: Union[Problem, Path],
     capacities: Sequence[Optional[int]],
@@ -116,94 +248,67 @@ def place_in_memories(
     arguments that do not match. That nothing fits is an outcome, not an error.
     """
     table = _as_problem(problem, None)
-    count = len(table)
-    kept: List[Any] = []  # Alive during the call.
+    request = _Request(len(table), capacities)
+    request.set_rules(costs, alignments, reserved, cost_left_out)
+    request.set_previous(previous)
+    request.set_relations(together, apart, apart_memories)
+    values = {"time_limit": time_limit, "node_limit": node_limit, **(options or {})}
+    return _search(lib.berth_place_in_memories, table, request, time_limit, values, progress)
 
-    def keep(values: Any) -> int:
-        kept.append(values)
-        return _address(values)
 
-    request = MemoriesStruct()
-    limits = [-1 if c is None else whole(c, "capacities") for c in capacities]
-    request.memories = len(limits)
-    request.capacities = keep(array("q", limits))
-    if alignments is not None:
-        values = each(alignments, len(limits), "alignments")
-        if values.count != len(limits):
-            raise ValueError(f"alignments has {values.count} values, but there are {len(limits)}")
-        request.alignments = keep(values)
-    ranges = [_numbers(entry, 5, "reserved") for entry in reserved]
-    request.reserved = keep(array("q", [number for entry in ranges for number in entry]))
-    request.reserved_count = len(ranges)
-    if costs is not None:
-        request.costs = keep(_rows(costs, count, len(limits)))
-    if isinstance(cost_left_out, Mapping):
-        numbers = array("q", [-1]) * count
-        for buffer, cost in cost_left_out.items():
-            numbers[_buffer(buffer, count)] = whole(cost, "cost_left_out")
-        request.costs_left_out = keep(numbers)
-    elif cost_left_out is not None:
-        request.costs_left_out = keep(_numbers(cost_left_out, count, "cost_left_out"))
-    if previous:
-        columns = [array("q", [-1]) * count, array("q", [0]) * count, array("q", [0]) * count]
-        for buffer, place in previous.items():
-            for values_of, number in zip(columns, _numbers(place, 3, "previous")):
-                values_of[_buffer(buffer, count)] = number
-        request.previous_memories, request.previous_offsets, request.move_costs = map(keep, columns)
-    group_of = (ctypes.c_size_t * count)(*[NONE] * count)
-    distance_of = array("q", [0]) * count
-    for number, group in enumerate(together):
-        members = group.items() if isinstance(group, Mapping) else ((b, 0) for b in group)
-        for buffer, distance in members:
-            index = _buffer(buffer, count)
-            if group_of[index] != NONE:
-                raise ValueError(f"buffer {buffer} is in two groups")
-            group_of[index] = number
-            distance_of[index] = whole(distance, "distance")
-    request.groups = ctypes.addressof(group_of)
-    request.distances = keep(distance_of)
-    pairs = [(pair, 0) for pair in apart] + [(pair, 1) for pair in apart_memories]
-    flat = [_buffer(buffer, count) for pair, _ in pairs for buffer in pair]
-    if len(flat) != 2 * len(pairs):
-        raise ValueError("apart has an entry that is not a pair")
-    pair_list = (ctypes.c_size_t * len(flat))(*flat)
-    different = (ctypes.c_int8 * len(pairs))(*[kind for _, kind in pairs])
-    request.apart = ctypes.addressof(pair_list)
-    request.apart_memories = ctypes.addressof(different)
-    request.apart_count = len(pairs)
+def repack(
+    problem: Union[Problem, Path],
+    capacities: Sequence[Optional[int]],
+    previous: Mapping[int, Sequence[int]],
+    costs: Optional[Costs] = None,
+    *,
+    most_moved: Optional[Size] = None,
+    exchange: Optional[bool] = None,
+    place_nodes: Optional[int] = None,
+    alignments: Union[int, IntArray, None] = None,
+    reserved: Iterable[Tuple[int, int, int, int, int]] = (),
+    cost_left_out: Union[Mapping[int, int], Sequence[Optional[int]], None] = None,
+    together: Iterable[Group] = (),
+    apart: Iterable[Tuple[int, int]] = (),
+    apart_memories: Iterable[Tuple[int, int]] = (),
+    time_limit: Optional[Union[float, str]] = None,
+    node_limit: Optional[int] = None,
+    options: Optional[Options] = None,
+    progress: Union[ProgressCallback, bool, None] = None,
+) -> MemoryPlacement:
+    """Changes an earlier plan as little as possible, so that more, or what is worth more, fits.
 
-    handle = OptionsHandle()
-    handle.set_all({"time_limit": time_limit, "node_limit": node_limit, **(options or {})})
-    chosen, offsets = (ctypes.c_int64 * count)(), (ctypes.c_int64 * count)()
-    summary = MemoriesSummary()
+    For the inner loop of a compiler that keeps its most useful buffers in a fast memory. For some
+    hundred buffers it takes milliseconds if all find places, and seconds if many are left out: set
+    time_limit=0.01, and the answer is the best plan so far. The plan has the fewest buffers unplaced, then the least cost, then the
+    fewest bytes moved of those that are found. It is never worse than the earlier plan, if that keeps
+    the rules; where places collide, those of the least benefit give way. place_in_memories() proves
+    more, if there is time.
 
-    def result() -> MemoryPlacement:
-        return MemoryPlacement(
-            [None if m < 0 else m for m in chosen],
-            [None if m < 0 else offset for m, offset in zip(chosen, offsets)],
-            OUTCOMES[int(summary.outcome)],
-            STOPS[int(summary.stopped)],
-            summary.unplaced,
-            summary.unplaced_bound,
-            summary.cost,
-            summary.cost_bound,
-            summary.moved,
-            summary.nodes,
-            summary.seconds,
-        )
+    previous: {buffer: (memory, offset)} of the earlier plan, or (memory, offset, cost of being
+        anywhere else). All other buffers are new.
+    most_moved: at most so many bytes of placed buffers leave their previous places: a number, or
+        text such as "64KiB". By default as many as necessary.
+    exchange: buffers that cost less to leave out make room for others (default). False: what is in a
+        memory is not left out.
+    place_nodes: of each question to place(), which is asked where moving a few buffers does not help;
+        2000 by default, 0: it is not asked.
+    problem, capacities, costs, alignments, reserved, cost_left_out, together, apart, apart_memories:
+        as in place_in_memories(). time_limit, node_limit, options, progress: as in place(). Without a
+        limit the search ends after a fixed amount of work, always with the same answer.
 
-    return search(
-        handle,
-        progress,
-        time_limit,
-        lambda slot: int(
-            lib.berth_place_in_memories(
-                table._handle.pointer, ctypes.byref(request), handle.pointer, chosen, offsets,
-                ctypes.byref(summary), slot,
-            )
-        ),
-        result,
-    )  # fmt: skip
+    Raises InvalidProblem with the buffer, InvalidOptions; Unsupported for more than 60 memories;
+    TypeError, ValueError and IndexError for arguments that do not match. That nothing fits is an
+    outcome, not an error.
+    """
+    table = _as_problem(problem, None)
+    request = _Request(len(table), capacities)
+    request.set_rules(costs, alignments, reserved, cost_left_out)
+    request.set_previous(previous)
+    request.set_relations(together, apart, apart_memories)
+    values = {"most_moved": most_moved, "exchange": exchange, "place_nodes": place_nodes,
+              "time_limit": time_limit, "node_limit": node_limit, **(options or {})}  # fmt: skip
+    return _search(lib.berth_repack, table, request, time_limit, values, progress)
 
 
 def _buffer(buffer: int, count: int) -> int:

@@ -1,4 +1,6 @@
-"""Several memories: berth.place_in_memories()."""
+"""Several memories: berth.place_in_memories(), berth.repack()."""
+
+import random
 
 import pytest
 
@@ -88,6 +90,104 @@ def test_bad_arguments_are_named():
         place(table(), [])
     with pytest.raises(berth.InvalidOptions, match="capacity"):
         place(table(), [100], options={"capacity": "64"})
+
+
+def test_repacking_moves_the_smaller_buffer():
+    problem = berth.Problem([0, 4, 2], [9, 9, 9], [20, 30, 50])
+    before = {0: (0, 0), 1: (0, 40)}
+    worth = [900, 900, 500]
+    found = berth.repack(problem, [100], before, cost_left_out=worth)
+    assert found.outcome is berth.Outcome.OPTIMAL and found.memories == [0, 0, 0]
+    assert (found.cost, found.moved, found.offsets[0]) == (0, 30, 0)
+    kept = berth.repack(problem, [100], before, cost_left_out=worth, most_moved=29)
+    assert (kept.memories, kept.offsets) == ([0, 0, None], [0, 40, None])
+    assert (kept.cost, kept.moved) == (500, 0)
+    # What is in the memory may make room for what is worth more, or may not.
+    worth = [900, 1, 500]
+    swapped = berth.repack(problem, [100], before, cost_left_out=worth, most_moved="0B")
+    assert swapped.memories == [0, None, 0] and swapped.cost == 1
+    stays = berth.repack(problem, [100], before, cost_left_out=worth, most_moved=0, exchange=False)
+    assert stays.memories == [0, 0, None] and stays.cost == 500
+    # A place may have a cost of its own to leave.
+    dear = berth.repack(problem, [100], {0: (0, 0), 1: (0, 40, 600)}, cost_left_out=[900, 900, 500])
+    assert dear.memories == [0, 0, None] and dear.cost == 500
+
+
+def cost_of(start, end, size, capacity, costs, left_out, before, found):
+    """Cost and bytes moved of a plan, after checking it against the rules."""
+    total = moved = 0
+    for b, (memory, offset) in enumerate(zip(found.memories, found.offsets)):
+        if memory is None:
+            assert offset is None
+            total += left_out[b]
+            continue
+        total += costs[b][memory]
+        assert 0 <= offset and offset + size[b] <= capacity[memory]
+        if b in before and before[b] != (memory, offset):
+            moved += size[b]
+        for other in range(b):
+            if found.memories[other] == memory and start[b] < end[other] and start[other] < end[b]:
+                low = found.offsets[other]
+                assert offset + size[b] <= low or low + size[other] <= offset, (b, other)
+    return total, moved
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_repacking_is_valid_and_no_better_than_the_proved_best(seed):
+    rng = random.Random(seed)
+    count = rng.randint(2, 9)
+    start = [rng.randint(0, 6) for _ in range(count)]
+    end = [s + rng.randint(1, 5) for s in start]
+    size = [rng.randint(1, 9) for _ in range(count)]
+    capacity = [rng.randint(9, 16), rng.randint(9, 24)]
+    costs = [[rng.randint(0, 9), rng.randint(0, 40)] for _ in range(count)]
+    left_out = [rng.randint(20, 90) for _ in range(count)]
+    problem = berth.Problem(start, end, size)
+    # An earlier plan of some of them, with other costs.
+    old = [b for b in range(count) if rng.random() < 0.7]
+    wished = [left_out[b] if b in old else 0 for b in range(count)]
+    first = berth.place_in_memories(
+        problem, capacity, [[9, 9]] * count, cost_left_out=wished, node_limit=2000
+    )
+    before = {b: (first.memories[b], first.offsets[b]) for b in old if first.memories[b] is not None}
+    best = berth.place_in_memories(problem, capacity, costs, cost_left_out=left_out)
+    assert best.outcome is berth.Outcome.OPTIMAL
+    earlier = sum(costs[b][before[b][0]] if b in before else left_out[b] for b in range(count))
+    for most_moved in (None, 0, rng.randint(1, 12)):
+        found = berth.repack(
+            problem, capacity, before, costs, cost_left_out=left_out, most_moved=most_moved
+        )
+        judged = cost_of(start, end, size, capacity, costs, left_out, before, found)
+        assert judged == (found.cost, found.moved)
+        assert most_moved is None or found.moved <= most_moved
+        assert best.cost <= found.cost <= earlier
+        assert found.cost_bound <= best.cost
+        if found.outcome is berth.Outcome.OPTIMAL:
+            assert found.cost == best.cost
+        again = berth.repack(
+            problem, capacity, before, costs, cost_left_out=left_out, most_moved=most_moved
+        )
+        assert (again.memories, again.offsets, again.nodes) == (
+            found.memories, found.offsets, found.nodes)  # fmt: skip
+
+
+def test_bad_arguments_of_repacking_are_named():
+    repack = berth.repack
+    with pytest.raises(IndexError, match="there is no buffer 3; there are 3"):
+        repack(table(), [100], {3: (0, 0)})
+    with pytest.raises(ValueError, match="previous has 1 values, but there are 3"):
+        repack(table(), [100], {0: (0,)})
+    with pytest.raises(TypeError, match="previous is float"):
+        repack(table(), [100], {0: (0, 1.5)})
+    with pytest.raises(berth.InvalidProblem, match='buffer "1"') as error:
+        repack(table(), [100], {1: (5, 0)})
+    assert error.value.index == 1
+    with pytest.raises(berth.InvalidOptions, match="most_moved"):
+        repack(table(), [100], {}, most_moved=-1)
+    with pytest.raises(berth.InvalidOptions, match="place_nodes"):
+        repack(table(), [100], {}, place_nodes=-1)
+    with pytest.raises(berth.InvalidOptions, match="only berth_repack"):
+        berth.place_in_memories(table(), [100], options={"most_moved": 4})
 
 
 def chain():

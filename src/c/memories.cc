@@ -10,6 +10,10 @@
 #include <vector>
 
 #include "base/text.h"
+#include "base/try.h"
+#include "berth/answer.h"
+#include "berth/budget.h"
+#include "berth/repack.h"
 #include "c/call.h"
 #include "c/handles.h"
 #include "c/options.h"
@@ -109,6 +113,56 @@ Result<MemoryProblem> ProblemOf(const berth_memories& given, const Problem& tabl
   return problem;
 }
 
+// Where the caller wants the plan, before the work for it begins.
+struct Out {
+  std::int64_t* chosen;
+  std::int64_t* offsets;
+  berth_memories_summary* summary;
+
+  void RequireFor(std::size_t count) const {
+    RequireList(chosen, count, "chosen");
+    RequireList(offsets, count, "offsets");
+    if (summary != nullptr) RequireStruct(summary);
+  }
+
+  void Write(const PlanAnswer& answer, std::size_t count) const {
+    const berth_summary known = SummaryOf(answer);
+    const PlanCost cost = answer.best ? answer.best->cost : PlanCost();
+    if (summary != nullptr) {
+      Fill(summary, {0, known.outcome, known.stopped, cost.unplaced, answer.cost_bound.unplaced,
+                     cost.cost, answer.cost_bound.cost, cost.moved, answer.nodes, answer.seconds});
+    }
+    std::fill(chosen, chosen + count, -1);
+    std::fill(offsets, offsets + count, -1);
+    if (!answer.best) return;
+    for (const Residency& residency : answer.best->residencies) {
+      chosen[residency.tensor] = residency.memory;
+      offsets[residency.tensor] = residency.offset;
+    }
+  }
+};
+
+// What `search` finds with the settings, for the problem and within the budget; `call` is what errors
+// call it.
+template <typename Search>
+Result<void> PlaceBy(const Search& search, const std::string& call, const berth_problem* problem,
+                     const berth_memories* memories, const berth_options* options, const Out& out) {
+  const Problem& table = InputOf(problem)->problem;
+  const std::size_t count = table.buffers.size();
+  out.RequireFor(count);
+  const berth_options& request = OptionsOf(options);
+  BERTH_TRY(RefuseBudget(request.settings, call.c_str()));
+  if (request.settings.capacity) {
+    return Fail(ErrorCode::kInvalidOptions, "capacity: " + call + " takes one for each memory");
+  }
+  const MemoryProblem whole = BERTH_TRY(ProblemOf(FieldsOf(memories), table));
+  Watch watch(request, /*limited=*/true);
+  const PlanAnswer answer =
+      BERTH_TRY(watch.Run([&](Budget& budget) { return search(request.settings, whole, budget); }));
+  out.Write(answer, count);
+  return {};
+}
+
 }  // namespace
 }  // namespace berth::internal::c
 
@@ -122,38 +176,30 @@ berth_status berth_place_in_memories(const berth_problem* problem, const berth_m
                                      int64_t* offsets, berth_memories_summary* summary,
                                      berth_error** error) {
   return c::Call(error, [&]() -> Result<void> {
-    const berth::Problem& table = c::InputOf(problem)->problem;
-    const std::size_t count = table.buffers.size();
-    c::RequireList(chosen, count, "chosen");
-    c::RequireList(offsets, count, "offsets");
-    if (summary != nullptr) c::RequireStruct(summary);
-    const berth_options& request = c::OptionsOf(options);
-    BERTH_TRY(c::RefuseBudget(request.settings, "berth_place_in_memories()"));
-    if (request.settings.capacity) {
-      return berth::Fail(berth::ErrorCode::kInvalidOptions,
-                         "capacity: berth_place_in_memories() takes one for each memory");
-    }
-    const berth::MemoryProblem whole = BERTH_TRY(c::ProblemOf(c::FieldsOf(memories), table));
-    c::Watch watch(request, /*limited=*/true);
-    berth::MemoriesOptions search;
-    search.place = request.settings.plan.place;
-    const berth::PlanAnswer answer = BERTH_TRY(watch.Run(
-        [&](berth::Budget& budget) { return berth::PlaceInMemories(whole, search, budget); }));
-    const berth_summary known = c::SummaryOf(answer);
-    const berth::PlanCost cost = answer.best ? answer.best->cost : berth::PlanCost();
-    if (summary != nullptr) {
-      c::Fill(summary,
-              {0, known.outcome, known.stopped, cost.unplaced, answer.cost_bound.unplaced,
-               cost.cost, answer.cost_bound.cost, cost.moved, answer.nodes, answer.seconds});
-    }
-    std::fill(chosen, chosen + count, -1);
-    std::fill(offsets, offsets + count, -1);
-    if (!answer.best) return {};
-    for (const berth::Residency& residency : answer.best->residencies) {
-      chosen[residency.tensor] = residency.memory;
-      offsets[residency.tensor] = residency.offset;
-    }
-    return {};
+    const auto search = [](const c::Settings& settings, const berth::MemoryProblem& whole,
+                           berth::Budget& budget) -> Result<berth::PlanAnswer> {
+      BERTH_TRY(c::RefuseRepack(settings));
+      berth::MemoriesOptions wanted;
+      wanted.place = settings.plan.place;
+      return berth::PlaceInMemories(whole, wanted, budget);
+    };
+    return c::PlaceBy(search, "berth_place_in_memories()", problem, memories, options,
+                      {chosen, offsets, summary});
+  });
+}
+
+berth_status berth_repack(const berth_problem* problem, const berth_memories* memories,
+                          const berth_options* options, int64_t* chosen, int64_t* offsets,
+                          berth_memories_summary* summary, berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    const auto search = [](const c::Settings& settings, const berth::MemoryProblem& whole,
+                           berth::Budget& budget) {
+      berth::RepackOptions wanted = settings.repack;
+      wanted.place = settings.plan.place;
+      return berth::Repack(whole, wanted, budget);
+    };
+    return c::PlaceBy(search, "berth_repack()", problem, memories, options,
+                      {chosen, offsets, summary});
   });
 }
 

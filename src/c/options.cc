@@ -26,6 +26,7 @@ namespace {
 
 using Row = OptionRow<Settings>;
 constexpr std::int64_t kMostDimension = std::int64_t{1} << 56;
+constexpr std::int64_t kMostPlaceNodes = std::int64_t{1} << 40;
 constexpr Bytes kMostAlignment = Bytes{1} << 30;
 
 // "none" empties an optional.
@@ -381,6 +382,23 @@ constexpr std::array kRows = {
           return SetNumber<std::int64_t>(s.copy_latency, v, 0, kMostLatency);
         },
         [](const Settings& s) { return std::to_string(s.copy_latency); }},
+    Row{{"most_moved", "none", "bytes, such as 64KiB, or none",
+         "Of repacking: the bytes of placed buffers that may leave their previous places."},
+        [](Settings& s, std::string_view v) {
+          return SetOptional(s.repack.most_moved, v, SetBytes);
+        },
+        [](const Settings& s) { return NumberOrNone(s.repack.most_moved); }},
+    SwitchRow<Settings, [](Settings& s) -> bool& { return s.repack.exchange; }>(
+        "exchange", true,
+        "Of repacking: buffers that cost less to leave out make room for others; off: what is in a "
+        "memory is not left out."),
+    Row{{"place_nodes", "2000", "0..1099511627776",
+         "Of repacking: the nodes of each question to the search for offsets, where moving a few "
+         "buffers does not help; 0: it is not asked."},
+        [](Settings& s, std::string_view v) {
+          return SetNumber<std::int64_t>(s.repack.place_nodes, v, 0, kMostPlaceNodes);
+        },
+        [](const Settings& s) { return std::to_string(s.repack.place_nodes); }},
     Row{{"endpoints", "none", "half-open|inclusive|exclusive|by-name, or none",
          "What lifetimes mean; none: half-open in arrays, by the names of columns in tables."},
         [](Settings& s, std::string_view v) { return SetOptional(s.endpoints, v, SetEndpoints); },
@@ -426,7 +444,19 @@ const berth_options& OptionsOf(const berth_options* options) {
   return options == nullptr ? defaults : *options;
 }
 
+Result<void> RefuseRepack(const Settings& settings) {
+  static const RepackOptions defaults;
+  const RepackOptions& repack = settings.repack;
+  const char* name = nullptr;
+  if (repack.most_moved) name = "most_moved";
+  if (repack.exchange != defaults.exchange) name = "exchange";
+  if (repack.place_nodes != defaults.place_nodes) name = "place_nodes";
+  if (name == nullptr) return {};
+  return Fail(ErrorCode::kInvalidOptions, std::string(name) + ": only berth_repack() repacks");
+}
+
 Result<PlanOptions> PlanOptionsOf(const Settings& settings) {
+  BERTH_TRY(RefuseRepack(settings));
   if (settings.capacity && settings.budget) {
     return Fail(ErrorCode::kInvalidOptions, "capacity and budget: set one of them");
   }

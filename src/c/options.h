@@ -17,6 +17,7 @@
 #include "berth/memories.h"
 #include "berth/model.h"
 #include "berth/plan.h"
+#include "berth/repack.h"
 #include "berth/table_io.h"
 #include "c/call.h"
 
@@ -50,6 +51,7 @@ struct Settings {
   bool may_move = false;         // Tensors are copied from one of these memories to another,
   bool prefetch = false;         // while operators run,
   std::int64_t copy_latency = 0;  // with so many nanoseconds for each copy.
+  RepackOptions repack;           // Without `place`.
 };
 
 }  // namespace berth::internal::c
@@ -73,6 +75,9 @@ namespace berth::internal::c {
 [[nodiscard]] Result<PlanOptions> PlanOptionsFor(const Settings& settings, const GraphInput& input);
 // Error: kInvalidOptions for a budget or memories, which `call` has no use for.
 [[nodiscard]] Result<void> RefuseBudget(const Settings& settings, const char* call);
+// Error: kInvalidOptions for an option of repacking that is not at its default, of calls that do not
+// repack.
+[[nodiscard]] Result<void> RefuseRepack(const Settings& settings);
 
 // Every option, in the order of berth_option_at().
 [[nodiscard]] std::vector<OptionInfo> AllOptions();

@@ -338,6 +338,7 @@ berth_status berth_place_problem(const berth_problem* problem, const berth_optio
     c::Require(plan != nullptr, "the place for the plan is NULL");
     const berth_options& request = c::OptionsOf(options);
     BERTH_TRY(c::RefuseBudget(request.settings, "berth_place_problem()"));
+    BERTH_TRY(c::RefuseRepack(request.settings));
     auto placed = c::NewPlan(request, "place");
     c::SetTable(*placed, c::InputOf(problem), request.settings.capacity);
     c::Watch watch(request, /*limited=*/true);
@@ -356,6 +357,7 @@ berth_status berth_schedule_graph(const berth_graph* graph, const berth_options*
   return c::Call(error, [&]() -> Result<void> {
     const berth_options& request = c::OptionsOf(options);
     BERTH_TRY(c::RefuseBudget(request.settings, "berth_schedule_graph()"));
+    BERTH_TRY(c::RefuseRepack(request.settings));
     if (request.settings.plan.order || request.settings.capacity) {
       return berth::Fail(berth::ErrorCode::kInvalidOptions,
                          "berth_schedule_graph() looks for an order of least peak: it takes "

@@ -181,6 +181,7 @@ berth_status berth_place(size_t count, const int64_t* start, const int64_t* end,
     c::Require(offsets != nullptr || count == 0, "offsets is NULL");
     const berth_options& request = c::OptionsOf(options);
     BERTH_TRY(c::RefuseBudget(request.settings, "berth_place()"));
+    BERTH_TRY(c::RefuseRepack(request.settings));
     if (summary != nullptr) c::RequireStruct(summary);
     const berth::Problem problem =
         BERTH_TRY(c::ProblemOfArrays(count, start, end, size, alignment, options));
@@ -376,6 +377,7 @@ berth_status berth_explain_problem(const berth_problem* problem, const berth_opt
     c::Require(buffers != nullptr || room == 0, "buffers is NULL");
     const berth_options& request = c::OptionsOf(options);
     BERTH_TRY(c::RefuseBudget(request.settings, "berth_explain_problem()"));
+    BERTH_TRY(c::RefuseRepack(request.settings));
     c::RequireStruct(out);
     berth::Problem table = c::InputOf(problem)->problem;
     table.capacity = request.settings.capacity;

@@ -536,7 +536,8 @@ bool Repacker::PlaceAll(const Assigner& assigner, const Assignment& assignment, 
     const std::vector<std::size_t> units = UnitsIn(model_, m, plan.assignment);
     if (units.empty()) continue;
     const Problem table = asker_.TableOf(m, units, plan.assignment);
-    const std::int64_t nodes = kTimesForAll * options_.place_nodes;
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / kTimesForAll;
+    const std::int64_t nodes = kTimesForAll * std::min(options_.place_nodes, kMost);
     std::vector<Bytes> offsets;
     Asker::Answer answer = asker_.Ask(table, {algorithm_, nodes}, &offsets);
     if (answer.fit == Fit::kUnknown && any_algorithm) {

@@ -379,6 +379,68 @@ static void TestMemories(void) {
   berth_problem_free(problem);
 }
 
+/* The smaller of two buffers moves, so that a third finds a hole. */
+static void TestRepack(void) {
+  const int64_t start[] = {0, 4, 2}, end[] = {9, 9, 9}, size[] = {20, 30, 50};
+  const int64_t capacity[] = {100};
+  const int64_t costs[] = {0, 0, 0}, left_out[] = {900, 900, 500};
+  const int64_t previous[] = {0, 0, -1}, at[] = {0, 40, -1};
+  int64_t chosen[3], offsets[3];
+  berth_memories memories;
+  berth_memories_summary summary;
+  berth_problem* problem = berth_problem_new();
+  berth_options* options = berth_options_new();
+  memset(&memories, 0, sizeof memories);
+  memories.struct_size = sizeof memories;
+  memories.memories = 1;
+  memories.capacities = capacity;
+  memories.costs = costs;
+  memories.costs_left_out = left_out;
+  memories.previous_memories = previous;
+  memories.previous_offsets = at;
+  summary.struct_size = sizeof summary;
+  WORKS(berth_problem_add_arrays(problem, 3, start, end, size, NULL, NULL, &error));
+  WORKS(berth_repack(problem, &memories, NULL, chosen, offsets, &summary, &error));
+  CHECK(summary.outcome == BERTH_OPTIMAL && summary.cost == 0 && summary.cost_bound == 0);
+  CHECK(summary.moved == 30 && chosen[0] == 0 && chosen[1] == 0 && chosen[2] == 0);
+  CHECK(offsets[0] == 0);
+  /* Too few bytes may move: the new buffer, which is worth the least, stays out. */
+  WORKS(berth_options_set(options, "most_moved", "29", &error));
+  WORKS(berth_repack(problem, &memories, options, chosen, offsets, &summary, &error));
+  CHECK(summary.moved == 0 && summary.cost == 500 && chosen[2] == -1 && offsets[2] == -1);
+  CHECK(offsets[0] == 0 && offsets[1] == 40);
+  /* Others do not repack. */
+  FAILS(berth_place_in_memories(problem, &memories, options, chosen, offsets, NULL, &error),
+        BERTH_INVALID_OPTIONS, "most_moved: only berth_repack() repacks");
+  FAILS(berth_place(3, start, end, size, NULL, options, offsets, NULL, &error),
+        BERTH_INVALID_OPTIONS, "most_moved");
+  FAILS(berth_options_set(options, "most_moved", "-1", &error), BERTH_INVALID_OPTIONS, "-1");
+  FAILS(berth_options_set(options, "place_nodes", "9223372036854775807", &error),
+        BERTH_INVALID_OPTIONS, "place_nodes");
+  WORKS(berth_options_set(options, "most_moved", "none", &error));
+  WORKS(berth_options_set(options, "capacity", "64", &error));
+  FAILS(berth_repack(problem, &memories, options, chosen, offsets, NULL, &error),
+        BERTH_INVALID_OPTIONS, "capacity: berth_repack()");
+  {
+    const int64_t nowhere[] = {0, 7, -1};
+    memories.previous_memories = nowhere;
+    FAILS(berth_repack(problem, &memories, NULL, chosen, offsets, NULL, &error),
+          BERTH_INVALID_PROBLEM, "buffer \"1\"");
+    memories.previous_memories = previous;
+  }
+  memories.previous_offsets = NULL;
+  FAILS(berth_repack(problem, &memories, NULL, chosen, offsets, NULL, &error),
+        BERTH_INVALID_ARGUMENT, "previous_offsets is NULL");
+  FAILS(berth_repack(NULL, &memories, NULL, chosen, offsets, NULL, &error), BERTH_INVALID_ARGUMENT,
+        "problem is NULL");
+  FAILS(berth_repack(problem, NULL, NULL, chosen, offsets, NULL, &error), BERTH_INVALID_ARGUMENT,
+        "memories is NULL");
+  FAILS(berth_repack(problem, &memories, NULL, chosen, NULL, NULL, &error), BERTH_INVALID_ARGUMENT,
+        "offsets");
+  berth_options_free(options);
+  berth_problem_free(problem);
+}
+
 static void test_problem(void) {
   berth_problem* problem = berth_problem_new();
   berth_problem* read = NULL;
@@ -1287,6 +1349,7 @@ int main(int argc, char** argv) {
   test_bad_arrays();
   test_options();
   TestMemories();
+  TestRepack();
   test_problem();
   test_moves();
   test_scratchpad();
