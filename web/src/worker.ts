@@ -125,7 +125,7 @@ class Desk {
     const remedies: Remedy[] = [];
     for (const more of [{}, { in_place: true }, { fuse: true, in_place: true }]) {
       const added = Object.keys(more).filter((name) => !options[name as keyof Options]);
-      if (Object.keys(more).length !== added.length) continue;
+      if (Object.keys(more).length > 0 && added.length === 0) continue;
       const next = { ...options, ...more, element_bytes: 1 };
       const plan = this.opened().plan({ ...next, time_limit: SECONDS_FOR_EIGHT_BITS });
       const { height, outcome, capacity, height_bound, has_plan, spilled, retrieved } =
