@@ -13,6 +13,7 @@
 #include "berth/spill.h"
 #include "graph/plan.h"
 #include "plan/budgets.h"
+#include "plan/improve_spills.h"
 #include "plan/memories.h"
 #include "plan/moves.h"
 #include "plan/prefetch.h"
@@ -31,6 +32,10 @@ constexpr int kPartOfOrderWithSpills = 4;
 // To check an order and to give it some placement takes up to four times as long as to check its
 // graph.
 constexpr int kChecksAfterOrder = 4;
+
+// With a time limit: the part of it for spills in which residencies are searched. The rest is for sequences.
+constexpr double kShareOfResidencies = 0.75;
+constexpr std::size_t kMostOperatorsToImprove = 10'000;
 
 // Plans with both begin with plans with either, each in this part of the time.
 constexpr int kPartOfOneKind = 3;
@@ -165,8 +170,17 @@ Result<PlanAnswer> PlanWithinCapacity(const Graph& graph, const PlanOptions& opt
   };
   const Bytes program_order_peak =
       internal::UnplacedPlan(graph, ProgramOrder(graph), counting).peak();
-  PlanAnswer answer =
-      BERTH_TRY(internal::spill::PlanValid(graph, spill, std::move(model), set_up, budget));
+  PlanAnswer answer;
+  const bool improves =
+      budget.has_time_limit() && graph.operators.size() <= kMostOperatorsToImprove;
+  {
+    Budget part(budget, improves ? kShareOfResidencies : 1.0);
+    answer = BERTH_TRY(internal::spill::PlanValid(graph, spill, std::move(model), set_up, part));
+  }
+  const bool open = answer.outcome == Outcome::kFeasible || answer.outcome == Outcome::kUnknown;
+  if (improves && open && answer.stopped != StopReason::kGap && !budget.Exhausted()) {
+    BERTH_TRY(internal::plan::ImproveSpills(graph, spill, answer, budget));
+  }
   answer.scheduling = named.search;
   answer.peak_bound = named.peak_bound;
   answer.least_peak = named.least_peak;

@@ -1,0 +1,94 @@
+// Less traffic by the search for sequences of executions, against trying everything on small graphs.
+#include "plan/improve_spills.h"
+
+#include <gtest/gtest.h>
+
+#include "berth/spill.h"
+#include "graph/plan.h"
+#include "testing/random_graph.h"
+#include "testing/seeds.h"
+#include "testing/spill_oracle.h"
+
+namespace berth::internal::plan {
+namespace {
+
+SpillOptions OptionsOf(const Graph& graph, std::uint64_t seed) {
+  SpillOptions options;
+  options.counting.inputs = seed % 3 == 0;
+  options.counting.parameters = seed % 5 == 0;
+  options.fixed_order = seed % 4 == 0;
+  options.orders = {RandomOrder(graph, seed)};
+  const Bytes least = FindLeastMemory(graph, options.counting).bytes;
+  options.capacity = least + static_cast<Bytes>(seed % 7) * least / 10;
+  return options;
+}
+
+Bytes LeastTraffic(const Graph& graph, const SpillOptions& options) {
+  return *OracleTraffic(graph, options.capacity, options.counting,
+                        options.fixed_order ? &options.orders.front() : nullptr);
+}
+
+TEST(ImproveSpillsTest, FindsTheLeastTrafficAndProvesNoMore) {
+  int all = 0;
+  int least = 0;
+  int lost = 0;  // Plans that the search over residencies finds.
+  for (std::uint64_t seed = 1; seed <= Seeds(1500); ++seed) {
+    SCOPED_TRACE(seed);
+    GraphKnobs knobs = AllGraphKnobs();
+    knobs.min_operators = 3;
+    knobs.max_operators = 7;
+    const Graph graph = RandomGraph(seed, knobs);
+    const SpillOptions options = OptionsOf(graph, seed);
+    const Bytes truth = LeastTraffic(graph, options);
+    PlanAnswer answer;
+    answer.traffic_by_sum = kMaxBytes;
+    Budget budget;
+    const auto improved = ImproveSpills(graph, options, answer, budget);
+    ASSERT_TRUE(improved.has_value()) << improved.error().message;
+    EXPECT_LE(answer.traffic_bound, truth);
+    if (!answer.fits()) {  // Offsets may be impossible.
+      Budget whole;
+      lost += PlanWithSpills(graph, options, whole)->fits() ? 1 : 0;
+      continue;
+    }
+    ++all;
+    const Traffic& traffic = answer.best->traffic;
+    EXPECT_EQ(traffic.cost, 0);
+    EXPECT_GE(traffic.avoidable(), truth);
+    EXPECT_EQ(answer.outcome == Outcome::kOptimal, traffic.avoidable() == answer.traffic_bound);
+    EXPECT_TRUE(ValidatePlan(graph, options.counting, options.capacity, *answer.best).has_value());
+    least += traffic.avoidable() == truth ? 1 : 0;
+    if (HasFailure()) return;
+  }
+  EXPECT_GE(all * 2, static_cast<int>(Seeds(1500)));
+  EXPECT_LE(lost * 50, all) << lost << " of " << all;
+  EXPECT_GE(least * 100, all * 97) << least << " of " << all;
+}
+
+// Of larger graphs, from a plan that hardly any search has seen.
+TEST(ImproveSpillsTest, NoPlanBecomesDearer) {
+  int less = 0;
+  for (std::uint64_t seed = 1; seed <= Seeds(30); ++seed) {
+    SCOPED_TRACE(seed);
+    const Graph graph = RandomGraph(seed, SpillKnobs(20, 30));
+    SpillOptions options;
+    options.capacity = FindLeastMemory(graph, {}).bytes * 5 / 4;
+    Budget little;
+    little.SetNodeLimit(200);
+    PlanAnswer answer = *PlanWithSpills(graph, options, little);
+    const PlanAnswer before = answer;
+    if (!before.fits()) continue;
+    Budget budget;
+    budget.SetNodeLimit(20'000);
+    ASSERT_TRUE(ImproveSpills(graph, options, answer, budget).has_value());
+    ASSERT_TRUE(answer.fits());
+    EXPECT_GE(answer.traffic_bound, before.traffic_bound);
+    EXPECT_LE(answer.best->traffic.avoidable(), before.best->traffic.avoidable());
+    EXPECT_TRUE(ValidatePlan(graph, {}, options.capacity, *answer.best).has_value());
+    less += answer.best->traffic.avoidable() < before.best->traffic.avoidable() ? 1 : 0;
+  }
+  EXPECT_GT(less, 0);
+}
+
+}  // namespace
+}  // namespace berth::internal::plan
