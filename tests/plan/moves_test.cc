@@ -58,7 +58,8 @@ TEST(PlanWithMovesTest, TriesEverythingInOneOrder) {
                               : RandomMovingCase(seed, /*prefetch=*/false);
     if (!made) continue;
     made->options.order = RandomOrder(made->graph, seed);
-    const auto& [graph, options] = *made;
+    const Graph& graph = made->graph;
+    const PlanOptions& options = made->options;
     const Counting& counting = options.schedule.counting;
     Budget budget;
     const auto answer = Plan(graph, options, budget);
