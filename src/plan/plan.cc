@@ -173,9 +173,17 @@ Result<PlanAnswer> PlanWithinCapacity(const Graph& graph, const PlanOptions& opt
   PlanAnswer answer;
   const bool improves =
       budget.has_time_limit() && graph.operators.size() <= kMostOperatorsToImprove;
-  {
-    Budget part(budget, improves ? kShareOfResidencies : 1.0);
+  if (improves) {
+    Budget part(budget, kShareOfResidencies);
+    // Once cancelled, it still looks for addresses.
+    const auto cancel = [&] {
+      if (budget.cancelled()) part.Cancel();
+    };
+    cancel();
+    const internal::PollListener listener(budget, cancel);
     answer = BERTH_TRY(internal::spill::PlanValid(graph, spill, std::move(model), set_up, part));
+  } else {
+    answer = BERTH_TRY(internal::spill::PlanValid(graph, spill, std::move(model), set_up, budget));
   }
   const bool open = answer.outcome == Outcome::kFeasible || answer.outcome == Outcome::kUnknown;
   if (improves && open && answer.stopped != StopReason::kGap && !budget.Exhausted()) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "berth/plan.h"
 #include "berth/spill.h"
 #include "graph/plan.h"
 #include "testing/random_graph.h"
@@ -88,6 +89,31 @@ TEST(ImproveSpillsTest, NoPlanBecomesDearer) {
     less += answer.best->traffic.avoidable() < before.best->traffic.avoidable() ? 1 : 0;
   }
   EXPECT_GT(less, 0);
+}
+
+// The search over residencies has a part of the time, but hears of a cancellation: everything that need not
+// stay would be spilled otherwise.
+TEST(ImproveSpillsTest, CancelledWithATimeLimitPlansStillHaveGoodAddresses) {
+  GraphKnobs knobs;
+  knobs.min_operators = 200;
+  knobs.max_operators = 200;
+  knobs.max_outputs = 2;
+  knobs.max_bytes = 40;
+  const Graph graph = RandomGraph(2, knobs);
+  PlanOptions options;
+  options.spill = true;
+  options.capacity = 2 * FindLeastMemory(graph, {}).bytes;
+  Budget budget(1000);
+  int polls = 0;
+  const PollListener listener(budget, [&] {
+    if (++polls == 300) budget.Cancel();
+  });
+  const auto answer = Plan(graph, options, budget);
+  ASSERT_TRUE(answer.has_value() && answer->best.has_value());
+  EXPECT_TRUE(budget.cancelled());
+  EXPECT_EQ(answer->stopped, StopReason::kBudget);
+  EXPECT_GT(answer->traffic_by_sum, 0);
+  EXPECT_LT(answer->best->traffic.avoidable(), 2 * answer->traffic_by_sum);
 }
 
 }  // namespace
