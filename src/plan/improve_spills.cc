@@ -1,8 +1,10 @@
 #include "plan/improve_spills.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
+#include "base/arithmetic.h"
 #include "base/check.h"
 #include "base/try.h"
 #include "graph/plan.h"
@@ -22,6 +24,15 @@ Graph WithoutRepeats(Graph graph) {
     op.repeat = Repeat::kNever;
   }
   return graph;
+}
+
+// Of the bytes of all storages, so of the traffic of any plan.
+Bytes DivisorOf(const Graph& graph) {
+  Bytes divisor = 0;
+  for (const Tensor& tensor : graph.tensors) {
+    if (!tensor.alias_of) divisor = std::gcd(divisor, tensor.bytes);
+  }
+  return std::max<Bytes>(divisor, 1);
 }
 
 }  // namespace
@@ -44,7 +55,8 @@ Result<void> ImproveSpills(const Graph& graph, const SpillOptions& options, Plan
   PlanAnswer found = BERTH_TRY(recompute::PlanValid(WithoutRepeats(graph), again, budget));
   answer.nodes += found.nodes;
   answer.seconds += found.seconds;
-  answer.traffic_bound = std::max(answer.traffic_bound, found.recompute_bound);
+  answer.traffic_bound =
+      std::max(answer.traffic_bound, RoundUp(found.recompute_bound, DivisorOf(graph)));
   if (found.best && found.fits()) {
     const Bytes traffic = found.best->traffic.avoidable();
     answer.traffic_by_sum = std::min(answer.traffic_by_sum, traffic);

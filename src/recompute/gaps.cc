@@ -121,6 +121,38 @@ void Gaps::FindNeeds(const Model& model, const std::vector<Op>& order) {
     needs_ = {};
   }
   repeats_ = PricesByShares(model);
+  if (model.linked) ShareCopiesOut(model);
+}
+
+// Where no operator of a storage may run again, each dropped gap pays a copy back of its own, and those of one
+// version pay for its copy out together.
+void Gaps::ShareCopiesOut(const Model& model) {
+  const std::vector<std::size_t> likely = LikelyGaps();
+  only_copied_.assign(gaps_.size(), 0);
+  for (std::size_t first = 0, last = 0; first < likely.size(); first = last) {
+    const Gap& gap = gaps_[likely[first]];
+    while (last < likely.size() && gaps_[likely[last]].storage == gap.storage &&
+           gaps_[likely[last]].version == gap.version) {
+      ++last;
+    }
+    const StorageInfo& info = model.storages[gap.storage];
+    if (std::any_of(info.chain.begin(), info.chain.end(),
+                    [&](Op v) { return model.may_repeat[v] != 0; })) {
+      continue;
+    }
+    const std::vector<std::size_t> together(likely.begin() + static_cast<std::ptrdiff_t>(first),
+                                            likely.begin() + static_cast<std::ptrdiff_t>(last));
+    for (const std::size_t g : together) {
+      only_copied_[g] = 1;
+      repeats_.price[g] = info.in_cost;
+    }
+    const std::int64_t out = info.OutCost(gap.version);
+    if (together.size() == 1) {
+      repeats_.price[together.front()] += out;
+    } else if (out > 0) {
+      repeats_.shared.push_back({together, out});
+    }
+  }
 }
 
 // The operators that make the version of a gap, and those that make what these no longer find.
@@ -141,6 +173,10 @@ void Gaps::AddNeeds(const Model& model, const LostMakers& makers, std::size_t g,
     if (maker.by != kNoOp) since = step_of[maker.by];
     needs_.push_back({g, maker.op, after, false, since});
   }
+}
+
+bool Gaps::IsOnlyCopied(std::size_t gap) const {
+  return !only_copied_.empty() && only_copied_[gap] != 0;
 }
 
 bool Gaps::Covers(std::size_t gap, Op v) const {

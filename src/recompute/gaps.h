@@ -53,6 +53,8 @@ class Gaps {
   [[nodiscard]] std::int64_t LeastOf(std::size_t gap) const { return repeats_.price[gap]; }
   // Whether all gaps have prices of their own alone.
   [[nodiscard]] bool HasOwnPrices() const { return needs_.empty(); }
+  // Whether nothing but a copy brings it back: what it must pay is then all that it pays.
+  [[nodiscard]] bool IsOnlyCopied(std::size_t gap) const;
   // Otherwise: whether what `gap` must pay if it is dropped has a part in this operator.
   [[nodiscard]] bool Covers(std::size_t gap, Op v) const;
 
@@ -63,6 +65,7 @@ class Gaps {
   void FindNeeds(const Model& model, const std::vector<Op>& order);
   void AddNeeds(const Model& model, const LostMakers& makers, std::size_t g,
                 const std::vector<std::uint32_t>& step_of);
+  void ShareCopiesOut(const Model& model);
   [[nodiscard]] Repeats PricesByShares(const Model& model) const;
   [[nodiscard]] static std::vector<std::int64_t> PricesOf(const Model& model, Storage s,
                                                           const std::vector<std::int64_t>& counts,
@@ -75,6 +78,7 @@ class Gaps {
   std::vector<std::size_t> full_;  // The steps at which not everything fits.
   std::vector<Need> needs_;        // By gap; none with a link.
   Repeats repeats_;
+  std::vector<char> only_copied_;  // By gap; empty without a link.
 };
 
 }  // namespace berth::internal::recompute

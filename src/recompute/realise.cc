@@ -156,7 +156,8 @@ class Realiser {
   }
   void Pay(Storage s, std::size_t step, std::int64_t cost) {
     const std::size_t gap = GapAt(s, step);
-    if (gap != kNone) Charge(gap, gap, cost - gaps_.LeastOf(gap));
+    if (gap == kNone || gaps_.IsOnlyCopied(gap)) return;
+    Charge(gap, gap, cost - gaps_.LeastOf(gap));
   }
   // `cost`: of the whole batch. An operator is not charged if this gap must pay for it anyway, or if it
   // brings back something else that was dropped until the end of that gap.
