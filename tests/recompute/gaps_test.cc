@@ -10,11 +10,14 @@
 #include <vector>
 
 #include "base/random.h"
+#include "berth/spill.h"
 #include "memories/choose.h"
 #include "recompute/exact.h"
 #include "recompute/gap_items.h"
 #include "recompute/repeats.h"
+#include "testing/random_graph.h"
 #include "testing/seeds.h"
+#include "testing/spill_oracle.h"
 #include "tests/graph/build.h"
 #include "tests/recompute/cases.h"
 
@@ -245,6 +248,35 @@ TEST(GapItems, GiveTheCheapestChoice) {
     shared += repeats.shared.empty() || full.empty() ? 0 : 1;
   }
   EXPECT_GT(shared, Seeds(1000) / 5);
+}
+
+// Where nothing may run again, what gaps pay is what the copies cost.
+TEST(GapsTest, OfCopiesAloneTheChoiceIsExactInOneOrder) {
+  int all = 0;
+  int exact = 0;
+  for (std::uint64_t seed = 1; seed <= Seeds(1500); ++seed) {
+    SCOPED_TRACE(seed);
+    Graph graph = GraphOf(seed, 8);
+    graph.cost_unit = "ns";
+    for (Operator& op : graph.operators) {
+      op.cost = 0;
+      op.repeat = Repeat::kNever;
+    }
+    const Order order = internal::RandomOrder(graph, seed);
+    const Bytes least = FindLeastMemory(graph, {}).bytes;
+    const Bytes capacity = least + static_cast<Bytes>(seed % 4) * least / 8;
+    const auto traffic = internal::OracleTraffic(graph, capacity, {}, &order);
+    if (!traffic || *traffic == 0) continue;
+    const Link bytes = {1'000'000'000, 1'000'000'000, 0};
+    const room::Gaps gaps(room::Compile(graph, {}, bytes), OpsOf(order), capacity);
+    Budget budget;
+    const auto chosen = gaps.Choose({}, /*quick=*/false, budget);
+    EXPECT_LE(chosen.bound, *traffic);
+    exact += chosen.bound == *traffic ? 1 : 0;
+    ++all;
+  }
+  EXPECT_GE(all * 10, static_cast<int>(Seeds(1500)));
+  EXPECT_GE(exact * 100, all * 99) << exact << " of " << all;
 }
 
 }  // namespace
