@@ -95,8 +95,8 @@ TEST(ImproveSpillsTest, NoPlanBecomesDearer) {
 // stay would be spilled otherwise.
 TEST(ImproveSpillsTest, CancelledWithATimeLimitPlansStillHaveGoodAddresses) {
   GraphKnobs knobs;
-  knobs.min_operators = 200;
-  knobs.max_operators = 200;
+  knobs.min_operators = 90;
+  knobs.max_operators = 90;
   knobs.max_outputs = 2;
   knobs.max_bytes = 40;
   const Graph graph = RandomGraph(2, knobs);
@@ -106,7 +106,7 @@ TEST(ImproveSpillsTest, CancelledWithATimeLimitPlansStillHaveGoodAddresses) {
   Budget budget(1000);
   int polls = 0;
   const PollListener listener(budget, [&] {
-    if (++polls == 300) budget.Cancel();
+    if (++polls == 150) budget.Cancel();
   });
   const auto answer = Plan(graph, options, budget);
   ASSERT_TRUE(answer.has_value() && answer->best.has_value());
