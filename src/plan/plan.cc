@@ -134,6 +134,31 @@ Result<PlanAnswer> PlanWithoutSpills(const Graph& graph, const PlanOptions& opti
   return answer;
 }
 
+// `set_up`: the seconds that the model took.
+Result<PlanAnswer> SearchForSpills(const Graph& graph, const SpillOptions& spill,
+                                   internal::spill::Model model, double set_up, Budget& budget) {
+  PlanAnswer answer;
+  const bool improves =
+      budget.has_time_limit() && graph.operators.size() <= kMostOperatorsToImprove;
+  if (improves) {
+    Budget part(budget, kShareOfResidencies);
+    // Once cancelled, it still looks for addresses.
+    const auto cancel = [&] {
+      if (budget.cancelled()) part.Cancel();
+    };
+    cancel();
+    const internal::PollListener listener(budget, cancel);
+    answer = BERTH_TRY(internal::spill::PlanValid(graph, spill, std::move(model), set_up, part));
+  } else {
+    answer = BERTH_TRY(internal::spill::PlanValid(graph, spill, std::move(model), set_up, budget));
+  }
+  const bool open = answer.outcome == Outcome::kFeasible || answer.outcome == Outcome::kUnknown;
+  if (improves && open && answer.stopped != StopReason::kGap && !budget.Exhausted()) {
+    BERTH_TRY(internal::plan::ImproveSpills(graph, spill, answer, budget));
+  }
+  return answer;
+}
+
 Result<PlanAnswer> PlanWithinCapacity(const Graph& graph, const PlanOptions& options,
                                       Budget& budget) {
   const auto begin = Budget::Clock::now();
@@ -170,25 +195,7 @@ Result<PlanAnswer> PlanWithinCapacity(const Graph& graph, const PlanOptions& opt
   };
   const Bytes program_order_peak =
       internal::UnplacedPlan(graph, ProgramOrder(graph), counting).peak();
-  PlanAnswer answer;
-  const bool improves =
-      budget.has_time_limit() && graph.operators.size() <= kMostOperatorsToImprove;
-  if (improves) {
-    Budget part(budget, kShareOfResidencies);
-    // Once cancelled, it still looks for addresses.
-    const auto cancel = [&] {
-      if (budget.cancelled()) part.Cancel();
-    };
-    cancel();
-    const internal::PollListener listener(budget, cancel);
-    answer = BERTH_TRY(internal::spill::PlanValid(graph, spill, std::move(model), set_up, part));
-  } else {
-    answer = BERTH_TRY(internal::spill::PlanValid(graph, spill, std::move(model), set_up, budget));
-  }
-  const bool open = answer.outcome == Outcome::kFeasible || answer.outcome == Outcome::kUnknown;
-  if (improves && open && answer.stopped != StopReason::kGap && !budget.Exhausted()) {
-    BERTH_TRY(internal::plan::ImproveSpills(graph, spill, answer, budget));
-  }
+  PlanAnswer answer = BERTH_TRY(SearchForSpills(graph, spill, std::move(model), set_up, budget));
   answer.scheduling = named.search;
   answer.peak_bound = named.peak_bound;
   answer.least_peak = named.least_peak;
