@@ -10,9 +10,17 @@
 #include <vector>
 
 #include "base/source.h"
+#include "base/text.h"
 #include "berth/result.h"
 
 namespace berth::internal {
+
+// Whether `text` begins as an object does; a table in CSV does not.
+[[nodiscard]] inline bool LooksLikeJson(std::string_view text) {
+  text = WithoutByteOrderMark(text);
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '{';
+}
 
 struct JsonNode {
   enum class Kind { kNull, kBool, kInteger, kNumber, kText, kList, kObject };

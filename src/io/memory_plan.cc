@@ -24,11 +24,6 @@ namespace {
 
 using Kind = JsonNode::Kind;
 
-bool IsObject(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && text[first] == '{';
-}
-
 class MemoryPlanReader {
  public:
   MemoryPlanReader(const Source& source, const MemoryProblem& problem)
@@ -222,14 +217,14 @@ Result<MemoryPlan> ReadPlanFor(const MemoryProblem& problem, std::string_view te
   const internal::Source source(text, name);
   BERTH_TRY(source.CheckEncoding());
   internal::MemoryPlanReader reader(source, problem);
-  return internal::IsObject(source.text()) ? reader.ReadJson() : reader.ReadTable();
+  return internal::LooksLikeJson(source.text()) ? reader.ReadJson() : reader.ReadTable();
 }
 
 Result<PlanFile> ReadPlan(std::string_view text, std::string_view name,
                           const std::vector<Memory>& memories, std::string_view cost_unit) {
   const internal::Source source(text, name);
   BERTH_TRY(source.CheckEncoding());
-  if (internal::IsObject(source.text())) return ReadPlan(text, name);
+  if (internal::LooksLikeJson(source.text())) return ReadPlan(text, name);
   MemoryFile table = BERTH_TRY(ReadMemoriesCsv(text, name, memories));
   if (!table.has_costs) AssumeUses(table.problem);
   PlanAnswer answer;

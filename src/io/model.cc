@@ -6,17 +6,12 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "berth/graph_io.h"
+#include "io/json_tree.h"
 
 namespace berth {
 namespace {
 
 constexpr Bytes kMostAlignment = Bytes{1} << 30;
-
-bool LooksLikeJson(std::string_view bytes) {
-  bytes = internal::WithoutByteOrderMark(bytes);
-  const std::size_t first = bytes.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && bytes[first] == '{';
-}
 
 // A model begins with a field of the message, mostly its version; a table never does so.
 bool LooksLikeOnnx(std::string_view bytes) {
@@ -78,7 +73,7 @@ Result<void> Change(const ModelOptions& options, Model& model) {
 std::optional<ModelFormat> FormatOfModel(std::string_view bytes) {
   if (LooksLikeTflite(bytes)) return ModelFormat::kTflite;
   if (LooksLikeOnnx(bytes)) return ModelFormat::kOnnx;
-  if (LooksLikeJson(bytes)) return ModelFormat::kGraphJson;
+  if (internal::LooksLikeJson(bytes)) return ModelFormat::kGraphJson;
   return std::nullopt;
 }
 

@@ -19,6 +19,7 @@
 #include "berth/memory_io.h"
 #include "graph/plan.h"
 #include "io/json.h"
+#include "io/json_tree.h"
 #include "io/plan_head.h"
 #include "io/plan_json.h"
 #include "io/rows.h"
@@ -694,12 +695,6 @@ Result<PlanFile> ReadPlanCsv(const Source& source, std::string_view name) {
   }
   plan.placement.height = Height(plan.problem, plan.placement.offsets);
   return plan;
-}
-
-// Whether `text` is JSON, not a table.
-bool LooksLikeJson(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && text[first] == '{';
 }
 
 }  // namespace
