@@ -33,6 +33,21 @@ inline void GiveTimes(std::uint64_t seed, std::int64_t most, Graph& graph) {
   graph.cost_unit = "ns";
 }
 
+// A chain of operators y0, y1, ... that take `time` each and read weights w0, w1, ... of so many bytes.
+inline Build LayersWithWeights(int layers, Bytes weight, std::int64_t time) {
+  Build b;
+  b.Source("x", 8);
+  for (int i = 0; i < layers; ++i) {
+    const std::string n = std::to_string(i);
+    b.Source("w" + n, weight, TensorKind::kParameter).Made("y" + n, 8);
+    b.Op("op" + n, {i == 0 ? "x" : "y" + std::to_string(i - 1), "w" + n}, {"y" + n});
+  }
+  b.Output("y" + std::to_string(layers - 1));
+  for (Operator& op : b.graph.operators) op.cost = time;
+  b.graph.cost_unit = "ns";
+  return b;
+}
+
 struct MovingCase {
   Graph graph;
   PlanOptions options;

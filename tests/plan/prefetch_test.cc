@@ -59,16 +59,7 @@ TEST(PrefetchTest, StagedWeightsAgainstTryingEverything) {
 // trying every copy at every time.
 TEST(PrefetchTest, WeightsOfManyLayersAreStaged) {
   constexpr int kLayers = 30;
-  Build b;
-  b.Source("x", 8);
-  for (int i = 0; i < kLayers; ++i) {
-    const std::string n = std::to_string(i);
-    b.Source("w" + n, 16, TensorKind::kParameter).Made("y" + n, 8);
-    b.Op("op" + n, {i == 0 ? "x" : "y" + std::to_string(i - 1), "w" + n}, {"y" + n});
-  }
-  b.Output("y" + std::to_string(kLayers - 1));
-  for (Operator& op : b.graph.operators) op.cost = 40;
-  b.graph.cost_unit = "ns";
+  const Build b = LayersWithWeights(kLayers, 16, 40);
   PlanOptions options;
   options.schedule.counting = {true, true};
   options.memories.memories = {{.name = "sram", .capacity = 56},

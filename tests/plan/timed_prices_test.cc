@@ -33,6 +33,26 @@ Bounds BoundsOf(const TimedModel& model, std::int64_t upper) {
   return {BoundOfTime(model, prices), TimedPrices(model, prices, upper, budget).bound()};
 }
 
+// How the bounds of many cases compare with the best runs.
+class BoundTally {
+ public:
+  void Add(const TimedModel& model, std::int64_t least) {
+    const Bounds found = BoundsOf(model, 2 * least + 10);
+    EXPECT_LE(found.timed, least);
+    EXPECT_GE(found.timed, found.free);
+    larger_ += found.timed > found.free ? 1 : 0;
+    ++all_;
+  }
+  void ExpectAtLeast(int cases, int percent_larger) const {
+    EXPECT_GT(all_, cases);
+    EXPECT_GE(larger_ * 100, all_ * percent_larger) << larger_ << " of " << all_;
+  }
+
+ private:
+  int all_ = 0;
+  int larger_ = 0;
+};
+
 MovingCase CaseOf(std::uint64_t seed) {
   if (seed % 3 == 0) return RandomStaging(seed, /*prefetch=*/true);
   if (seed % 3 == 1) return RandomSkips(seed, /*prefetch=*/true);
@@ -41,8 +61,7 @@ MovingCase CaseOf(std::uint64_t seed) {
 }
 
 TEST(TimedPricesTest, NoRunIsShorterInOneOrder) {
-  int all = 0;
-  int larger = 0;
+  BoundTally tally;
   for (std::uint64_t seed = 1; seed <= Seeds(600); ++seed) {
     SCOPED_TRACE(seed);
     const auto [graph, options] = CaseOf(seed);
@@ -51,21 +70,15 @@ TEST(TimedPricesTest, NoRunIsShorterInOneOrder) {
     const auto least = OracleOfPrefetch(graph, order, counting, options.memories);
     const auto model = TimedModelOf(graph, order, counting, options.memories);
     if (!least || !model || model->free.unplaceable > 0) continue;
-    const Bounds found = BoundsOf(*model, 2 * *least + 10);
-    EXPECT_LE(found.timed, *least);
-    EXPECT_GE(found.timed, found.free);
-    larger += found.timed > found.free ? 1 : 0;
-    ++all;
+    tally.Add(*model, *least);
     if (HasFailure()) return;
   }
-  EXPECT_GT(all, static_cast<int>(Seeds(600)) / 2);
-  EXPECT_GE(larger * 100, all * 20) << larger << " of " << all;
+  tally.ExpectAtLeast(static_cast<int>(Seeds(600)) / 2, 20);
 }
 
 // In any order, with the chain of operators that all of them have in common.
 TEST(TimedPricesTest, NoRunIsShorterInAnyOrder) {
-  int all = 0;
-  int larger = 0;
+  BoundTally tally;
   for (std::uint64_t seed = 1; seed <= Seeds(600); ++seed) {
     SCOPED_TRACE(seed);
     const auto [graph, options] = CaseOf(seed);
@@ -78,15 +91,10 @@ TEST(TimedPricesTest, NoRunIsShorterInAnyOrder) {
     const auto model =
         TimedModelOf(graph, *chain, static_cast<Step>(order.size()), options.memories);
     if (!model || model->free.unplaceable > 0) continue;
-    const Bounds found = BoundsOf(*model, 2 * *least + 10);
-    EXPECT_LE(found.timed, *least);
-    EXPECT_GE(found.timed, found.free);
-    larger += found.timed > found.free ? 1 : 0;
-    ++all;
+    tally.Add(*model, *least);
     if (HasFailure()) return;
   }
-  EXPECT_GT(all, static_cast<int>(Seeds(600)) / 2);
-  EXPECT_GE(larger * 100, all * 5) << larger << " of " << all;
+  tally.ExpectAtLeast(static_cast<int>(Seeds(600)) / 2, 5);
 }
 
 // x waits in the slow memory while six operators need all of the fast one. A byte takes 10 ns to get there or
@@ -127,16 +135,7 @@ TEST(TimedPricesTest, TheEngineHasNoMoreTimeThanTheRun) {
 // least half of what all weights take, and what else there is.
 TEST(TimedPricesTest, WeightsThatTheEngineCannotBringInTime) {
   constexpr int kLayers = 20;
-  Build b;
-  b.Source("x", 8);
-  for (int i = 0; i < kLayers; ++i) {
-    const std::string n = std::to_string(i);
-    b.Source("w" + n, 100, TensorKind::kParameter).Made("y" + n, 8);
-    b.Op("op" + n, {i == 0 ? "x" : "y" + std::to_string(i - 1), "w" + n}, {"y" + n});
-  }
-  b.Output("y" + std::to_string(kLayers - 1));
-  for (Operator& op : b.graph.operators) op.cost = 2;
-  b.graph.cost_unit = "ns";
+  const Build b = LayersWithWeights(kLayers, 100, 2);
   PlanOptions options;
   options.schedule.counting = {true, true};
   options.memories.memories = {{.name = "sram", .capacity = 1000},
