@@ -104,7 +104,7 @@ std::vector<std::size_t> Gaps::LikelyGaps() const {
   return likely;
 }
 
-// What may also be copied, or needs too many operators, has prices of its own.
+// What may also be copied, or needs too many operators, shares no operator.
 void Gaps::FindNeeds(const Model& model, const std::vector<Op>& order) {
   if (!model.linked) {
     const LostMakers makers(model);

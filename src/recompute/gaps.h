@@ -7,8 +7,8 @@
 // is a bound on every plan in this order; inputs of what runs again are taken as given. At real prices
 // it is also the guide to plans.
 //
-// An operator that brings back several storages costs once: they pay for it together (repeats.h), or,
-// where each gap has a price of its own, share its cost.
+// An operator that brings back several storages costs once: they pay for it together (repeats.h). With a link
+// they share its cost; what can only be copied pays its copies back, and together its copy out.
 #ifndef BERTH_RECOMPUTE_GAPS_H_
 #define BERTH_RECOMPUTE_GAPS_H_
 
@@ -51,8 +51,8 @@ class Gaps {
                                                  const Budget* budget = nullptr) const;
   // What a gap that is dropped pays at least on its own.
   [[nodiscard]] std::int64_t LeastOf(std::size_t gap) const { return repeats_.price[gap]; }
-  // Whether all gaps have prices of their own alone.
-  [[nodiscard]] bool HasOwnPrices() const { return needs_.empty(); }
+  // Whether no operator is paid for by several gaps together.
+  [[nodiscard]] bool SharesNoOperator() const { return needs_.empty(); }
   // Whether nothing but a copy brings it back: what it must pay is then all that it pays.
   [[nodiscard]] bool IsOnlyCopied(std::size_t gap) const;
   // Otherwise: whether what `gap` must pay if it is dropped has a part in this operator.

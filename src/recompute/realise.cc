@@ -162,7 +162,7 @@ class Realiser {
   // `cost`: of the whole batch. An operator is not charged if this gap must pay for it anyway, or if it
   // brings back something else that was dropped until the end of that gap.
   void PayForBatch(Storage s, std::size_t step, std::int64_t cost) {
-    if (gaps_.HasOwnPrices()) return Pay(s, step, cost);
+    if (gaps_.SharesNoOperator()) return Pay(s, step, cost);
     const std::size_t gap = GapAt(s, step);
     if (gap == kNone) return;
     for (const Op u : batch_) {

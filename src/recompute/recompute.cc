@@ -464,10 +464,10 @@ class Planner {
       }
     }
     // In one order, what may be proved comes first.
-    if (options_.fixed_order) SearchEachWithin(kShareOfOrders, known, capacity);
+    if (options_.fixed_order) SearchEachInPart(known, capacity);
     if (infeasible_ || IsEnough()) return;
     if (options_.rules.group && !Ended()) SearchGroups(known, capacity);
-    if (!options_.fixed_order) SearchEachWithin(kShareOfOrders, known, capacity);
+    if (!options_.fixed_order) SearchEachInPart(known, capacity);
     Exchange(known, capacity);
   }
 
@@ -488,8 +488,8 @@ class Planner {
   }
 
   // In part of the time: changes at random get the rest.
-  void SearchEachWithin(double share, const std::vector<std::vector<Op>>& orders, Bytes capacity) {
-    Budget part(*search_, share);
+  void SearchEachInPart(const std::vector<std::vector<Op>>& orders, Bytes capacity) {
+    Budget part(*search_, kShareOfOrders);
     Budget* const whole = std::exchange(search_, &part);
     SearchEach(orders, capacity);
     search_ = whole;
