@@ -58,9 +58,9 @@ struct RepackOptions {
 // no plan of that cost moves fewer bytes. kInfeasible: some buffer that must be placed cannot be.
 //
 // Without any limit in `budget` the search ends after a fixed amount of work: for some hundred
-// buffers, milliseconds if all find places, and seconds if many are left out. In an inner loop, give the
-// budget a limit of some milliseconds: the answer is then the best plan so far. The answer depends on the arguments alone unless the budget ends by time or
-// cancellation. Errors: kInvalidProblem, kInvalidOptions; kUnsupported for more than 60 memories.
+// buffers, milliseconds if all find places, and seconds if many are left out. In an inner loop, give
+// the budget a limit of some milliseconds: the answer is then the best plan so far. The answer depends
+// on the arguments alone unless the budget ends by time or cancellation. Errors: kInvalidProblem, kInvalidOptions; kUnsupported for more than 60 memories.
 [[nodiscard]] Result<PlanAnswer> Repack(const MemoryProblem& problem, const RepackOptions& options,
                                         Budget& budget);
 

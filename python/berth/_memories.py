@@ -280,10 +280,10 @@ def repack(
 
     For the inner loop of a compiler that keeps its most useful buffers in a fast memory. For some
     hundred buffers it takes milliseconds if all find places, and seconds if many are left out: set
-    time_limit=0.01, and the answer is the best plan so far. The plan has the fewest buffers unplaced, then the least cost, then the
-    fewest bytes moved of those that are found. It is never worse than the earlier plan, if that keeps
-    the rules; where places collide, those of the least benefit give way. place_in_memories() proves
-    more, if there is time.
+    time_limit=0.01, and the answer is the best plan so far. The plan has the fewest buffers unplaced,
+    then the least cost, then the fewest bytes moved of those that are found. It is never worse than the
+    earlier plan, if that keeps the rules; where places collide, those of the least benefit give way.
+    place_in_memories() proves more, if there is time.
 
     previous: {buffer: (memory, offset)} of the earlier plan, or (memory, offset, cost of being
         anywhere else). All other buffers are new.

@@ -39,6 +39,11 @@ inline constexpr Bytes kAnyRoom = std::numeric_limits<Bytes>::max();
   return a + b < kTooMuch ? a + b : kTooMuch;
 }
 
+// A cost with so many bits after the point.
+[[nodiscard]] inline std::int64_t Shifted(std::int64_t cost, int bits) {
+  return cost < (kTooMuch >> bits) ? cost << bits : kTooMuch;
+}
+
 // What a residency has cost so far, rounded up, and what is left of the last units.
 struct Meter {
   std::int64_t read_rest = 0;

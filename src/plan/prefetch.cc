@@ -6,8 +6,8 @@
 // together, by bytes and times (prefetch_sweep.h), and offsets are found for what that gives (stays.h).
 // So the search is exact by bytes on small graphs; offsets can make a plan that fits by bytes impossible.
 //
-// The bounds of timed_model.h and timed_prices.h hold in one order, and in all orders with the chain of moves.cc. Where a
-// graph has few orders, each is searched, and the least of their bounds counts.
+// The bounds of timed_model.h and timed_prices.h hold in one order, and in all orders with the chain of
+// moves.cc. Where a graph has few orders, each is searched, and the least of their bounds counts.
 
 #include "plan/prefetch.h"
 

@@ -11,11 +11,6 @@
 namespace berth::internal::plan {
 namespace {
 
-// `time` scaled.
-std::int64_t Shifted(std::int64_t time, int bits) {
-  return time < (kTooMuch >> bits) ? time << bits : kTooMuch;
-}
-
 // Which operators of a graph run between which of a chain, in every order.
 std::vector<std::pair<Step, Step>> PlacesBeside(const Graph& graph,
                                                 const std::vector<OperatorIndex>& chain) {
@@ -109,7 +104,7 @@ MoveModel WithCopyCosts(const TimedModel& model, std::int64_t sixteenths) {
 
 std::int64_t ScaledUpper(const TimedModel& model, std::int64_t upper) {
   const std::int64_t whole = upper - std::min(upper, model.all_computing);
-  return whole < (kTooMuch >> model.free.bits) ? whole << model.free.bits : kTooMuch;
+  return Shifted(whole, model.free.bits);
 }
 
 std::int64_t BoundOfTime(const TimedModel& model, const MovePrices& prices) {

@@ -32,8 +32,7 @@ TimedPrices::TimedPrices(const TimedModel& model, const MovePrices& free, std::i
   if (cells > kMostMoveCells) return;
   values_.resize(cells);
   std::vector<Multiplier> prices = FirstPrices(free);
-  const int bits = model.free.bits;
-  const std::int64_t scaled = upper < (kTooMuch >> bits) ? upper << bits : kTooMuch;
+  const std::int64_t scaled = Shifted(upper, model.free.bits);
   bound_ = std::max(bound_, model.free.Whole(Ascend(*this, prices, scaled, 2 * cells, budget)));
 }
 

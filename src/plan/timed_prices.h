@@ -34,8 +34,9 @@ namespace berth::internal::plan {
 
 class TimedPrices {
  public:
-  // Begins with the prices of bytes of `free`, which are of `model.free`; the bound is no less than theirs. Stops at
-  // `upper`, the time of a known run, and gives theirs where it would have more than kMostMoveCells cells. Cost: some hundred walks over all cells of the model.
+  // Begins with the prices of bytes of `free`, which are of `model.free`; the bound is no less than
+  // theirs. Stops at `upper`, the time of a known run, and gives theirs where it would have more than
+  // kMostMoveCells cells. Cost: some hundred walks over all cells of the model.
   TimedPrices(const TimedModel& model, const MovePrices& free, std::int64_t upper, Budget& budget);
 
   // At most the time of any run.

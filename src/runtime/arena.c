@@ -43,9 +43,6 @@ struct berth_arena {
   atomic_flag lock;
 };
 
-// Its address tells threads apart.
-static _Thread_local char here;
-
 static int Complain(char* error, const char* sentence) {
   if (error != NULL) snprintf(error, BERTH_RUNTIME_ERROR, "%s", sentence);
   return 0;

@@ -40,8 +40,6 @@ struct berth_recorder {
   atomic_flag lock;
 };
 
-static _Thread_local char here;
-
 berth_recorder* berth_recorder_new(uint64_t step) {
   berth_recorder* const recorder = calloc(1, sizeof *recorder);
   if (recorder != NULL) recorder->wanted = step == 0 ? 1 : step;
