@@ -68,6 +68,8 @@ struct SpillRules {
   bool prices = true;     // A lower bound for one order, from the price of memory at each step.
   bool segments = true;   // A lower bound for all orders: bounds of parts of the graph add up.
   bool cuts = true;       // The same: what must be off chip while one operator runs.
+  bool peaks = true;      // The same, from the least peak of any order.
+  bool whole = true;      // The same: what is live for certain leaves as a whole.
 };
 
 struct SpillOptions {

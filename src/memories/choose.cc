@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "memories/subset_sums.h"
 #include "memories/sweep.h"
 
 namespace berth::internal::memories {
@@ -182,6 +183,7 @@ std::optional<Remainder> Rest(const Selection& whole, const Allowed& allowed) {
   }
   for (const Exchange& exchange : whole.exchanges) AddExchange(exchange, rest);
   MergeSections(rest.selection);
+  TightenCapacities(rest.selection);
   return rest;
 }
 

@@ -13,11 +13,11 @@
 #include "berth/spill.h"
 #include "graph/plan.h"
 #include "plan/budgets.h"
-#include "plan/improve_spills.h"
 #include "plan/memories.h"
 #include "plan/moves.h"
 #include "plan/prefetch.h"
 #include "plan/scratchpads.h"
+#include "plan/spills.h"
 #include "recompute/entry.h"
 #include "schedule/entry.h"
 #include "spill/entry.h"
@@ -32,10 +32,6 @@ constexpr int kPartOfOrderWithSpills = 4;
 // To check an order and to give it some placement takes up to four times as long as to check its
 // graph.
 constexpr int kChecksAfterOrder = 4;
-
-// With a time limit: the part of it for spills in which residencies are searched. The rest is for sequences.
-constexpr double kShareOfResidencies = 0.75;
-constexpr std::size_t kMostOperatorsToImprove = 10'000;
 
 // Plans with both begin with plans with either, each in this part of the time.
 constexpr int kPartOfOneKind = 3;
@@ -134,31 +130,6 @@ Result<PlanAnswer> PlanWithoutSpills(const Graph& graph, const PlanOptions& opti
   return answer;
 }
 
-// `set_up`: the seconds that the model took.
-Result<PlanAnswer> SearchForSpills(const Graph& graph, const SpillOptions& spill,
-                                   internal::spill::Model model, double set_up, Budget& budget) {
-  PlanAnswer answer;
-  const bool improves =
-      budget.has_time_limit() && graph.operators.size() <= kMostOperatorsToImprove;
-  if (improves) {
-    Budget part(budget, kShareOfResidencies);
-    // Once cancelled, it still looks for addresses.
-    const auto cancel = [&] {
-      if (budget.cancelled()) part.Cancel();
-    };
-    cancel();
-    const internal::PollListener listener(budget, cancel);
-    answer = BERTH_TRY(internal::spill::PlanValid(graph, spill, std::move(model), set_up, part));
-  } else {
-    answer = BERTH_TRY(internal::spill::PlanValid(graph, spill, std::move(model), set_up, budget));
-  }
-  const bool open = answer.outcome == Outcome::kFeasible || answer.outcome == Outcome::kUnknown;
-  if (improves && open && answer.stopped != StopReason::kGap && !budget.Exhausted()) {
-    BERTH_TRY(internal::plan::ImproveSpills(graph, spill, answer, budget));
-  }
-  return answer;
-}
-
 Result<PlanAnswer> PlanWithinCapacity(const Graph& graph, const PlanOptions& options,
                                       Budget& budget) {
   const auto begin = Budget::Clock::now();
@@ -195,7 +166,8 @@ Result<PlanAnswer> PlanWithinCapacity(const Graph& graph, const PlanOptions& opt
   };
   const Bytes program_order_peak =
       internal::UnplacedPlan(graph, ProgramOrder(graph), counting).peak();
-  PlanAnswer answer = BERTH_TRY(SearchForSpills(graph, spill, std::move(model), set_up, budget));
+  PlanAnswer answer =
+      BERTH_TRY(internal::plan::SearchForSpills(graph, spill, std::move(model), set_up, budget));
   answer.scheduling = named.search;
   answer.peak_bound = named.peak_bound;
   answer.least_peak = named.least_peak;
@@ -216,7 +188,7 @@ Result<std::vector<MemoryPlan>> PlansOfOneKind(const Graph& graph, const PlanOpt
   {
     Budget part(budget, 1.0 / kPartOfOneKind);
     if (budget.has_node_limit()) part.SetNodeLimit(part.node_limit() / kPartOfOneKind);
-    PlanAnswer again = BERTH_TRY(internal::recompute::PlanValid(graph, recompute, part));
+    PlanAnswer again = BERTH_TRY(internal::recompute::PlanValid(graph, recompute, 0, part));
     if (again.best && again.fits()) plans.push_back(std::move(*again.best));
   }
   PlanOptions spill = options;
@@ -266,7 +238,7 @@ Result<PlanAnswer> PlanWithRepeats(const Graph& graph, const PlanOptions& option
   const bool joint = options.spill;
   if (joint) recompute.plans = BERTH_TRY(PlansOfOneKind(graph, options, recompute, named, budget));
   if (joint) recompute.link = options.link;
-  PlanAnswer answer = BERTH_TRY(internal::recompute::PlanValid(graph, recompute, budget));
+  PlanAnswer answer = BERTH_TRY(internal::recompute::PlanValid(graph, recompute, 0, budget));
   answer.scheduling = named.search;
   answer.peak_bound = named.peak_bound;
   answer.least_peak = named.least_peak;

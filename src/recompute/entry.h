@@ -2,6 +2,8 @@
 #ifndef BERTH_RECOMPUTE_ENTRY_H_
 #define BERTH_RECOMPUTE_ENTRY_H_
 
+#include <cstdint>
+
 #include "berth/answer.h"
 #include "berth/budget.h"
 #include "berth/graph.h"
@@ -15,9 +17,9 @@ namespace berth::internal::recompute {
 [[nodiscard]] Result<void> CheckLink(const Graph& graph, const Counting& counting,
                                      const Link& link);
 
-// `graph` must be valid.
+// `graph` must be valid. No plan costs less than `known_bound`; 0: nothing is known.
 [[nodiscard]] Result<PlanAnswer> PlanValid(const Graph& graph, const RecomputeOptions& options,
-                                           Budget& budget);
+                                           std::int64_t known_bound, Budget& budget);
 
 }  // namespace berth::internal::recompute
 

@@ -1,25 +1,26 @@
 #include "recompute/gaps.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <vector>
 
 #include "base/arithmetic.h"
 #include "base/wide.h"
-#include "memories/choose.h"
-#include "recompute/gap_items.h"
+#include "memories/gap_selection.h"
 
 namespace berth::internal::recompute {
 namespace {
 
-// The relaxation lists every item in all of its sections.
-constexpr std::size_t kMostListed = 20'000'000;
 constexpr std::size_t kMostNeeds = 4'000'000;
 // Of the choice: states of sweeps.
-constexpr std::int64_t kNodes = 2'000'000;
 constexpr std::int64_t kNodesOfQuick = 2'000;
+constexpr std::int64_t kNodesOfUsual = 2'000'000;
+constexpr std::int64_t kNodesOfProof = 8'000'000;
 constexpr std::size_t kWidthOfQuick = 64;
+// Of the time that is left: others follow.
+constexpr double kShareOfUsual = 0.1;
 
 // Whether one of these steps, which are sorted, lies in the gap.
 [[nodiscard]] bool IsWithin(const std::vector<std::size_t>& steps, const Gap& gap) {
@@ -255,25 +256,44 @@ bool Gaps::fits_at_all() const {
   return std::all_of(room_.begin(), room_.end(), [](Bytes room) { return room >= 0; });
 }
 
-Gaps::Answer Gaps::Choose(const std::vector<std::int64_t>& extra, bool quick,
+memories::GapSelection Gaps::SelectionOf(const std::vector<std::int64_t>& extra, bool tight) const {
+  const auto section_from = [&](std::size_t step) {  // The first section at `step` or later.
+    return static_cast<std::size_t>(std::lower_bound(full_.begin(), full_.end(), step) -
+                                    full_.begin());
+  };
+  std::vector<memories::PricedGap> gaps;
+  gaps.reserve(gaps_.size());
+  for (std::size_t g = 0; g < gaps_.size(); ++g) {
+    const std::int64_t more = extra.empty() ? 0 : extra[g];
+    gaps.push_back({section_from(repeats_.after[g] + 1), section_from(gaps_[g].to), size_[g],
+                    repeats_.price[g] + more});
+  }
+  std::vector<Bytes> room;
+  for (const std::size_t step : full_) room.push_back(room_[step]);
+  return {std::move(gaps), repeats_.shared, std::move(room), tight};
+}
+
+Gaps::Answer Gaps::Choose(const std::vector<std::int64_t>& extra, Depth depth,
                           Budget& budget) const {
-  Repeats repeats = repeats_;
-  for (std::size_t g = 0; g < extra.size(); ++g) repeats.price[g] += extra[g];
-  const GapItems items(gaps_, size_, repeats, full_, room_);
+  const memories::GapSelection selection = SelectionOf(extra, depth == Depth::kProof);
   Answer answer;
   answer.kept.assign(gaps_.size(), 1);
-  if (items.selection().items.empty()) return answer;
-  if (items.listed() > kMostListed) {
+  if (selection.empty()) return answer;
+  if (selection.IsTooLarge()) {
     answer.kept = ChooseGreedily(extra, &budget);
     return answer;
   }
-  Budget part(budget, 1.0);
-  part.SetNodeLimit(std::min(quick ? kNodesOfQuick : kNodes, part.node_limit()));
+  Budget part(budget, depth == Depth::kUsual ? kShareOfUsual : 1);
+  const std::int64_t nodes = depth == Depth::kQuick   ? kNodesOfQuick
+                             : depth == Depth::kUsual ? kNodesOfUsual
+                                                      : kNodesOfProof;
+  part.SetNodeLimit(std::min(nodes, part.node_limit()));
   memories::ChooseLimits limits;
-  if (quick) limits = {false, kWidthOfQuick};
-  const memories::Chosen chosen = memories::Choose(items.selection(), -1, limits, part);
-  answer.bound = items.CostAt(chosen.bound);
-  answer.kept = chosen.choice ? items.KeptBy(*chosen.choice) : ChooseGreedily(extra, &budget);
+  if (depth == Depth::kQuick) limits = {false, kWidthOfQuick};
+  memories::GapSelection::Answer chosen =
+      selection.Choose(limits, std::numeric_limits<std::int64_t>::max(), part);
+  answer.bound = chosen.bound;
+  answer.kept = chosen.kept ? std::move(*chosen.kept) : ChooseGreedily(extra, &budget);
   return answer;
 }
 
@@ -282,7 +302,7 @@ std::vector<char> Gaps::ChooseGreedily(const std::vector<std::int64_t>& extra,
                                        const Budget* budget) const {
   std::vector<std::int64_t> prices = repeats_.price;
   for (std::size_t g = 0; g < extra.size(); ++g) prices[g] += extra[g];
-  for (const Repeat& repeat : repeats_.shared) {
+  for (const memories::SharedPrice& repeat : repeats_.shared) {
     Wide total = 0;
     for (const std::size_t g : repeat.gaps) total += size_[g];
     for (const std::size_t g : repeat.gaps) {

@@ -18,6 +18,7 @@
 
 #include "base/wide.h"
 #include "berth/budget.h"
+#include "memories/gap_selection.h"
 #include "recompute/gap.h"
 #include "recompute/lost.h"
 #include "recompute/model.h"
@@ -40,10 +41,13 @@ class Gaps {
     std::vector<char> kept;  // By gap.
     std::int64_t bound = 0;  // Proved: no choice costs less.
   };
+  // How far a choice is searched: some thousand states, so that it may cost some per cent more; until it
+  // is nearly always the best; or for a proof.
+  enum class Depth { kQuick, kUsual, kProof };
   // The cheapest choice that fits by bytes, if each gap that is dropped pays `extra` (by gap, at least 0;
-  // empty: nothing) besides what it must. The bound is one on sequences only without. A `quick` choice
-  // may cost some per cent more, in a small part of the time. fits_at_all() must hold.
-  [[nodiscard]] Answer Choose(const std::vector<std::int64_t>& extra, bool quick,
+  // empty: nothing) besides what it must. The bound is one on sequences only without. fits_at_all() must
+  // hold.
+  [[nodiscard]] Answer Choose(const std::vector<std::int64_t>& extra, Depth depth,
                               Budget& budget) const;
   // The same in no time and without a bound: what is dear for its bytes and steps stays.
   // Ends early, with the rest dropped, once the time of `budget` is up.
@@ -60,6 +64,8 @@ class Gaps {
 
  private:
   [[nodiscard]] std::vector<std::size_t> FullSteps() const;
+  [[nodiscard]] memories::GapSelection SelectionOf(const std::vector<std::int64_t>& extra,
+                                                   bool tight) const;
   // Those of the gaps that may have to be dropped.
   [[nodiscard]] std::vector<std::size_t> LikelyGaps() const;
   void FindNeeds(const Model& model, const std::vector<Op>& order);

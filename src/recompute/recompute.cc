@@ -96,12 +96,14 @@ struct Found {
 
 class Planner {
  public:
-  Planner(const Graph& graph, const RecomputeOptions& options, Budget& budget)
+  Planner(const Graph& graph, const RecomputeOptions& options, std::int64_t known_bound,
+          Budget& budget)
       : graph_(graph),
         options_(options),
         budget_(budget),
         model_(Compile(graph, options.counting, options.link)),
-        orders_(options.orders) {
+        orders_(options.orders),
+        bound_(known_bound) {
     if (orders_.empty()) orders_.push_back(ProgramOrder(graph));
     if (options.fixed_order) orders_.resize(1);
     limited_ = budget.has_time_limit();
@@ -466,9 +468,14 @@ class Planner {
     // In one order, what may be proved comes first.
     if (options_.fixed_order) SearchEachInPart(known, capacity);
     if (infeasible_ || IsEnough()) return;
-    if (options_.rules.group && !Ended()) SearchGroups(known, capacity);
+    if (options_.rules.group && AnyMayRepeat() && !Ended()) SearchGroups(known, capacity);
     if (!options_.fixed_order) SearchEachInPart(known, capacity);
     Exchange(known, capacity);
+  }
+
+  [[nodiscard]] bool AnyMayRepeat() const {
+    return std::any_of(model_.may_repeat.begin(), model_.may_repeat.end(),
+                       [](char may) { return may != 0; });
   }
 
   // First with groups of operators as one.
@@ -591,8 +598,12 @@ class Planner {
       std::vector<char> kept;
       if (options_.rules.selection &&
           extra.size() <= (at_random ? kMostChosenAtRandom : kMostChosen)) {
-        Gaps::Answer chosen = gaps.Choose(extra, /*quick=*/at_random, *search_);
-        if (proves && round == 0) Prove(chosen.bound);
+        const bool proof = proves && round == 0;
+        const auto depth = proof       ? Gaps::Depth::kProof
+                           : at_random ? Gaps::Depth::kQuick
+                                       : Gaps::Depth::kUsual;
+        Gaps::Answer chosen = gaps.Choose(extra, depth, *search_);
+        if (proof) Prove(chosen.bound);
         kept = std::move(chosen.kept);
       } else {
         kept = gaps.ChooseGreedily(extra, search_);
@@ -686,7 +697,7 @@ class Planner {
   bool infeasible_ = false;
   std::optional<Found> best_;  // By bytes alone, for the capacity searched last.
   std::vector<Found> found_;   // Each cheaper than the one before; none has been placed.
-  std::int64_t bound_ = 0;
+  std::int64_t bound_;
 };
 
 }  // namespace
@@ -714,7 +725,8 @@ Result<void> CheckLink(const Graph& graph, const Counting& counting, const Link&
   return {};
 }
 
-Result<PlanAnswer> PlanValid(const Graph& graph, const RecomputeOptions& options, Budget& budget) {
+Result<PlanAnswer> PlanValid(const Graph& graph, const RecomputeOptions& options,
+                             std::int64_t known_bound, Budget& budget) {
   for (const Order& order : options.orders) BERTH_TRY(ValidateOrder(graph, order));
   const OperatorCosts costs = CostsOf(graph);
   if (options.link) BERTH_TRY(CheckLink(graph, options.counting, *options.link));
@@ -733,7 +745,7 @@ Result<PlanAnswer> PlanValid(const Graph& graph, const RecomputeOptions& options
     return Fail(ErrorCode::kInvalidOptions, "the capacity is " + std::to_string(options.capacity) +
                                                 " bytes but must be from 0 to 2^60");
   }
-  return Planner(graph, options, budget).Run();
+  return Planner(graph, options, known_bound, budget).Run();
 }
 
 }  // namespace internal::recompute
@@ -741,7 +753,7 @@ Result<PlanAnswer> PlanValid(const Graph& graph, const RecomputeOptions& options
 Result<PlanAnswer> PlanWithRecomputation(const Graph& graph, const RecomputeOptions& options,
                                          Budget& budget) {
   BERTH_TRY(Validate(graph));
-  return internal::recompute::PlanValid(graph, options, budget);
+  return internal::recompute::PlanValid(graph, options, 0, budget);
 }
 
 }  // namespace berth

@@ -61,7 +61,7 @@ class Finder {
       Share(needs, std::move(made), cost);
       return;
     }
-    Repeat& repeat = repeats_.shared.emplace_back();
+    memories::SharedPrice& repeat = repeats_.shared.emplace_back();
     repeat.price = cost;
     for (const Need& need : needs) repeat.gaps.push_back(need.gap);
     std::sort(repeat.gaps.begin(), repeat.gaps.end());
@@ -89,9 +89,9 @@ class Finder {
 };
 
 // Prices for the same gaps are one price.
-void MergeShared(std::vector<Repeat>& shared) {
+void MergeShared(std::vector<memories::SharedPrice>& shared) {
   std::map<std::vector<std::size_t>, std::int64_t> prices;
-  for (Repeat& repeat : shared) prices[std::move(repeat.gaps)] += repeat.price;
+  for (memories::SharedPrice& repeat : shared) prices[std::move(repeat.gaps)] += repeat.price;
   shared.clear();
   for (const auto& [gaps, price] : prices) shared.push_back({gaps, price});
 }

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/wide.h"
+#include "memories/gap_selection.h"
 #include "recompute/gap.h"
 #include "recompute/model.h"
 
@@ -38,17 +39,11 @@ struct Need {
   std::optional<std::uint32_t> since = {};  // A step, maybe before the gap.
 };
 
-// What is paid once if any of `gaps` is dropped: at least two of them, by index.
-struct Repeat {
-  std::vector<std::size_t> gaps;
-  std::int64_t price = 0;  // More than 0.
-};
-
 struct Repeats {
   std::vector<std::uint32_t>
       after;  // By gap: all prices hold if it is dropped later than this step.
   std::vector<std::int64_t> price;  // By gap: what it pays alone.
-  std::vector<Repeat> shared;
+  std::vector<memories::SharedPrice> shared;
 };
 
 // A gap needs an operator at most once. All prices together are at most what any sequence costs that

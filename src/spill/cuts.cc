@@ -42,12 +42,12 @@ class Bounder {
         budget_(budget),
         spans_(model.storages.size()),
         counts_(model.storages.size(), 0),
+        divisor_(DivisorOf(model)),
         precedence_(schedule::MakeInstance(model.num_operators, 0, Edges(), {})) {
     IndexedVector<OpIndex, std::size_t> position(model.num_operators, 0);
     for (std::size_t i = 0; i < order.size(); ++i) position[order[i]] = i;
     for (const StorageIndex s : model.storages.indices()) {
       const Stored& stored = model.storages[s];
-      divisor_ = std::gcd(divisor_, stored.size);
       total_ += stored.size;
       Span& span = spans_[s];
       ForEachTouching(s, [&](OpIndex v) {
@@ -253,12 +253,12 @@ class Bounder {
   Budget& budget_;
   IndexedVector<StorageIndex, Span> spans_;
   IndexedVector<StorageIndex, char> counts_;  // For some operator.
-  std::vector<StorageIndex> stored_;          // Those with users; parallel to the buffers of:
+  const Bytes divisor_;
+  std::vector<StorageIndex> stored_;  // Those with users; parallel to the buffers of:
   schedule::Instance instance_;
   const schedule::Precedence precedence_;
   std::vector<Counted> counted_;
   bool again_ = false;  // Storages that count already may count for another retrieval.
-  Bytes divisor_ = 0;
   Bytes total_ = 0;
   Bytes best_ = 0;  // Of the operators and prices tried since the last was counted.
   OpIndex best_operator_{0};

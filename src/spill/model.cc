@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -247,6 +248,12 @@ Model CompileModel(const Graph& graph, const Counting& counting, bool with_ances
     BERTH_CHECK(AddAncestors(model, unlimited));
   }
   return model;
+}
+
+Bytes DivisorOf(const Model& model) {
+  Bytes divisor = 0;
+  for (const Stored& stored : model.storages.items()) divisor = std::gcd(divisor, stored.size);
+  return std::max<Bytes>(divisor, 1);
 }
 
 bool AddAncestors(Model& model, Budget& budget) {

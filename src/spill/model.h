@@ -63,6 +63,9 @@ struct Model {
 // implied by others, and the model only serves WithOrder() and what takes its result.
 [[nodiscard]] Model CompileModel(const Graph& graph, const Counting& counting,
                                  bool with_ancestors = true);
+// The greatest common divisor of the sizes of all storages, so also of the traffic of any plan; at least 1.
+[[nodiscard]] Bytes DivisorOf(const Model& model);
+
 // Makes the rows of ancestors of a model without them, and leaves out implied edges. False, and
 // nothing done, if time is up or the search was cancelled before the end. Cost: O(operators x
 // (operators + edges) / 64).

@@ -1,8 +1,8 @@
 // PlanWithSpills(): which searches run, in which order, and when they end.
 //
-// First each known order gets a plan, and minimum cuts a bound for all orders. Then each known order
-// is searched by itself, as a chain of operators: other orders have to beat the cheapest of these.
-// Then beams over all orders, from narrow to wide, alternate with best-first
+// First each known order gets a plan; least peaks, minimum cuts and what is live for certain give a bound
+// for all orders. Then each known order is searched by itself, as a chain of operators: other orders have
+// to beat the cheapest of these. Then beams over all orders, from narrow to wide, alternate with best-first
 // search, which can prove a bound. Each search has a limit several times that of the one before, so
 // easy graphs are solved at once, and for hard ones the last search takes most of the effort.
 // Addresses come last, cheapest schedule first.
@@ -38,9 +38,11 @@
 #include "spill/furthest.h"
 #include "spill/layout.h"
 #include "spill/model.h"
+#include "spill/peak_bound.h"
 #include "spill/prices.h"
 #include "spill/search.h"
 #include "spill/segments.h"
+#include "spill/whole_bound.h"
 
 namespace berth {
 
@@ -54,6 +56,7 @@ using internal::spill::CutBound;
 using internal::spill::Effort;
 using internal::spill::FindAddresses;
 using internal::spill::kNoCost;
+using internal::spill::Known;
 using internal::spill::LayoutOf;
 using internal::spill::Model;
 using internal::spill::PriceBound;
@@ -79,12 +82,15 @@ constexpr std::int64_t kNodesOfMany = 1000;
 
 class Planner {
  public:
-  Planner(const Graph& graph, const SpillOptions& options, Model model, Budget& budget)
+  Planner(const Graph& graph, const SpillOptions& options, Model model, const Known& known,
+          Budget& budget)
       : graph_(graph),
         options_(options),
+        known_traffic_(known.traffic),
         budget_(budget),
         orders_(options.orders),
-        model_(std::move(model)) {
+        model_(std::move(model)),
+        bound_(known.traffic_bound) {
     if (orders_.empty()) orders_.push_back(ProgramOrder(graph));
     if (options.fixed_order) orders_.resize(1);
     effort_.most_bytes = options.most_bytes;
@@ -107,7 +113,9 @@ class Planner {
         const std::chrono::duration<double> set_up = Budget::Clock::now() - begin;
         const internal::TimeKept kept(budget_, 3 * (seconds + set_up.count()));
         FindSchedules();
-        if (!schedules_.empty()) BERTH_TRY(FindAnyPlan(answer));
+        if (!schedules_.empty() && schedules_.front().cost < known_traffic_) {
+          BERTH_TRY(FindAnyPlan(answer));
+        }
       }
       answer.traffic_bound = bound_;
       if (!schedules_.empty()) answer.traffic_by_sum = schedules_.front().cost;
@@ -142,7 +150,7 @@ class Planner {
   static constexpr std::array<int, 4> kAlphas = {0, 4, 8, 16};
 
   [[nodiscard]] Bytes best_cost() const {
-    return schedules_.empty() ? kNoCost : schedules_.front().cost;
+    return schedules_.empty() ? known_traffic_ : std::min(known_traffic_, schedules_.front().cost);
   }
   [[nodiscard]] bool proved() const { return bound_ >= best_cost(); }
   [[nodiscard]] bool done() const { return proved() || IsNear(best_cost()); }
@@ -276,11 +284,7 @@ class Planner {
     if (Exhausted()) return;
     if (!options_.fixed_order) {
       if (!AddAncestors(model_, search_budget())) return;
-      if (options_.rules.cuts) {
-        const Share share(*this, 1, 4);
-        Prove(CutBound(model_, options_.capacity, BestOrder(), best_cost(), effort_,
-                       search_budget()));
-      }
+      BoundAllOrders();
       if (done()) return;
     }
     for (std::size_t i = 0; i < known.size(); ++i) {
@@ -307,6 +311,34 @@ class Planner {
       if (Exhausted()) return;
       Deepen(internal::spill::WithOrder(model_, order), order, kStagesOfLast);
     }
+  }
+
+  // The bounds that need no schedules, each with a part of the budget.
+  void BoundAllOrders() {
+    const SpillRules& rules = options_.rules;
+    const Bytes capacity = options_.capacity;
+    if (rules.peaks) {
+      const Share share(*this, 1, 4);
+      Budget part(search_budget(), 1);
+      LimitNodes(part);
+      Prove(internal::spill::PeakBound(graph_, options_.counting, model_, capacity,
+                                       options_.most_bytes, part));
+    }
+    if (rules.cuts && !done()) {
+      const Share share(*this, 1, 4);
+      Prove(CutBound(model_, capacity, BestOrder(), best_cost(), effort_, search_budget()));
+    }
+    if (rules.whole && !done()) {
+      const Share share(*this, 1, 2);
+      Budget part(search_budget(), 1);
+      LimitNodes(part);
+      Prove(internal::spill::WholeBound(model_, capacity, best_cost(), effort_, part));
+    }
+  }
+  // If nodes are limited: nearly all of them are for schedules.
+  static void LimitNodes(Budget& bound) {
+    constexpr int kPart = 16;
+    if (bound.has_node_limit()) bound.SetNodeLimit(bound.node_limit() / kPart);
   }
 
   // Searches the best order by itself: the search over all orders may miss its best schedule.
@@ -426,9 +458,11 @@ class Planner {
     constexpr std::size_t kMostSchedules = 4;
     AddressOptions address_options;
     address_options.capacity = options_.capacity;
+    Bytes best = known_traffic_;
     for (std::size_t i = 0; i < std::min(kMostSchedules, schedules_.size()); ++i) {
-      if (answer.best && schedules_[i].cost >= answer.best->traffic.avoidable()) break;
-      if (answer.best) address_options.limit = answer.best->traffic.avoidable() - 1;
+      if (answer.best) best = answer.best->traffic.avoidable();
+      if (schedules_[i].cost >= best) break;
+      if (best != kNoCost) address_options.limit = best - 1;
       auto found = BERTH_TRY(AddressesOf(schedules_[i], address_options));
       if (found) answer.best = std::move(*found);
     }
@@ -515,6 +549,7 @@ class Planner {
 
   const Graph& graph_;
   const SpillOptions& options_;
+  const Bytes known_traffic_;
   Budget& budget_;
   Budget after_cancel_;              // For addresses; limited when it is first needed.
   Budget* search_budget_ = nullptr;  // Of the search for schedules, while it runs.
@@ -523,7 +558,7 @@ class Planner {
   std::vector<Order> orders_;        // Those to begin with; with a fixed order it alone.
   Model model_;
   std::vector<Schedule> schedules_;  // Cheapest first; of equal ones, the first found.
-  Bytes bound_ = 0;
+  Bytes bound_;
   Bytes polished_ = kNoCost;  // The cost of the cheapest schedule that is the best of its order.
   Effort effort_;
   bool out_of_states_ = false;
@@ -578,10 +613,10 @@ LeastMemory LeastOf(const Model& model) {
 }
 
 Result<PlanAnswer> PlanValid(const Graph& graph, const SpillOptions& options, Model model,
-                             double seconds, Budget& budget) {
+                             double seconds, const Known& known, Budget& budget) {
   const auto begin = Budget::Clock::now();
   BERTH_TRY(Check(graph, options));
-  return Planner(graph, options, std::move(model), budget).Run(begin, seconds);
+  return Planner(graph, options, std::move(model), known, budget).Run(begin, seconds);
 }
 
 }  // namespace internal::spill
@@ -591,7 +626,7 @@ Result<PlanAnswer> PlanWithSpills(const Graph& graph, const SpillOptions& option
   BERTH_TRY(Validate(graph));
   BERTH_TRY(internal::spill::Check(graph, options));
   Model model = internal::spill::CompileModel(graph, options.counting, /*with_ancestors=*/false);
-  return Planner(graph, options, std::move(model), budget).Run(begin, 0);
+  return Planner(graph, options, std::move(model), {}, budget).Run(begin, 0);
 }
 
 }  // namespace berth

@@ -11,9 +11,8 @@
 
 #include "base/random.h"
 #include "berth/spill.h"
-#include "memories/choose.h"
+#include "memories/gap_selection.h"
 #include "recompute/exact.h"
-#include "recompute/gap_items.h"
 #include "recompute/repeats.h"
 #include "testing/random_graph.h"
 #include "testing/seeds.h"
@@ -110,7 +109,7 @@ std::int64_t PriceOf(const room::Repeats& repeats, unsigned dropped) {
   for (std::size_t g = 0; g < repeats.price.size(); ++g) {
     if ((dropped >> g & 1) != 0) price += repeats.price[g];
   }
-  for (const room::Repeat& repeat : repeats.shared) {
+  for (const internal::memories::SharedPrice& repeat : repeats.shared) {
     const bool any = std::any_of(repeat.gaps.begin(), repeat.gaps.end(),
                                  [&](std::size_t g) { return (dropped >> g & 1) != 0; });
     price += any ? repeat.price : 0;
@@ -167,7 +166,7 @@ TEST(Repeats, WhatWasWrittenOverCanBeMadeAgainBeforeTheGap) {
   ASSERT_TRUE(best.complete && best.sequence);
   EXPECT_EQ(best.cost, 103);
   const room::Gaps gaps(model, order, 21);
-  EXPECT_LE(gaps.Choose({}, /*quick=*/false, budget).bound, best.cost);
+  EXPECT_LE(gaps.Choose({}, room::Gaps::Depth::kUsual, budget).bound, best.cost);
 }
 
 // Of gaps at the same time one execution serves all, and of gaps after each other each needs its own.
@@ -206,8 +205,9 @@ TEST(Repeats, AreCutWhereGapsBeginALittleEarlier) {
   }
 }
 
-TEST(GapItems, GiveTheCheapestChoice) {
+TEST(GapSelection, GivesTheCheapestChoice) {
   std::uint64_t shared = 0;
+  std::uint64_t lowered = 0;
   for (std::uint64_t seed = 1; seed <= Seeds(1000); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Gapped the = RandomGapped(seed);
@@ -235,19 +235,34 @@ TEST(GapItems, GiveTheCheapestChoice) {
       for (const std::size_t step : full) fits = fits && load_at(step, dropped) <= room[step];
       if (fits) least = std::min(least, PriceOf(repeats, dropped));
     }
-    const room::GapItems items(the.gaps, sizes, repeats, full, room);
-    Budget budget;
-    const auto chosen = internal::memories::Choose(items.selection(), -1, {}, budget);
-    EXPECT_EQ(items.CostAt(chosen.bound), least);
-    ASSERT_TRUE(chosen.choice.has_value());
-    const std::vector<char> kept = items.KeptBy(*chosen.choice);
-    unsigned dropped = 0;
-    for (std::size_t g = 0; g < kept.size(); ++g) dropped |= (kept[g] == 0 ? 1u : 0u) << g;
-    EXPECT_EQ(PriceOf(repeats, dropped), least);
-    for (const std::size_t step : full) EXPECT_LE(load_at(step, dropped), room[step]);
+    const auto section_from = [&](std::size_t step) {
+      return static_cast<std::size_t>(std::lower_bound(full.begin(), full.end(), step) -
+                                      full.begin());
+    };
+    std::vector<internal::memories::PricedGap> gaps;
+    for (std::size_t g = 0; g < the.gaps.size(); ++g) {
+      gaps.push_back({section_from(repeats.after[g] + 1), section_from(the.gaps[g].to), sizes[g],
+                      repeats.price[g]});
+    }
+    std::vector<Bytes> capacity;
+    for (const std::size_t step : full) capacity.push_back(room[step]);
+    for (const bool tight : {false, true}) {
+      const internal::memories::GapSelection selection(gaps, repeats.shared, capacity, tight);
+      lowered += selection.selection().capacity[0] < capacity ? 1 : 0;
+      Budget budget;
+      const auto chosen = selection.Choose({}, room::kMostCost, budget);
+      EXPECT_EQ(chosen.bound, least);
+      ASSERT_TRUE(chosen.kept.has_value());
+      const std::vector<char>& kept = *chosen.kept;
+      unsigned dropped = 0;
+      for (std::size_t g = 0; g < kept.size(); ++g) dropped |= (kept[g] == 0 ? 1u : 0u) << g;
+      EXPECT_EQ(PriceOf(repeats, dropped), least);
+      for (const std::size_t step : full) EXPECT_LE(load_at(step, dropped), room[step]);
+    }
     shared += repeats.shared.empty() || full.empty() ? 0 : 1;
   }
   EXPECT_GT(shared, Seeds(1000) / 5);
+  EXPECT_GT(lowered, Seeds(1000) / 10);
 }
 
 // Where nothing may run again, what gaps pay is what the copies cost.
@@ -270,7 +285,7 @@ TEST(GapsTest, OfCopiesAloneTheChoiceIsExactInOneOrder) {
     const Link bytes = {1'000'000'000, 1'000'000'000, 0};
     const room::Gaps gaps(room::Compile(graph, {}, bytes), OpsOf(order), capacity);
     Budget budget;
-    const auto chosen = gaps.Choose({}, /*quick=*/false, budget);
+    const auto chosen = gaps.Choose({}, room::Gaps::Depth::kUsual, budget);
     EXPECT_LE(chosen.bound, *traffic);
     exact += chosen.bound == *traffic ? 1 : 0;
     ++all;

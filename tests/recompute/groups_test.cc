@@ -121,7 +121,7 @@ TEST(Groups, WhatHasNoUseAnyMoreCostsItsMakerInBothBounds) {
     ASSERT_TRUE(best.sequence.has_value());
     EXPECT_EQ(best.cost, least);
     const room::Gaps gaps(model, order, capacity);
-    EXPECT_EQ(gaps.Choose({}, /*quick=*/false, budget).bound, least);
+    EXPECT_EQ(gaps.Choose({}, room::Gaps::Depth::kUsual, budget).bound, least);
     room::Work work{kPlenty};
     const auto cuts = room::CutBound(model, capacity, order, 1'000'000, work, budget);
     // An eighth of s does not fit. Half of multiply() counts for t.
@@ -142,7 +142,7 @@ TEST(Groups, WhatWasWrittenOverCostsItsMakerInBothBounds) {
   EXPECT_EQ(best.cost, 101);  // make() and relu(); y stays.
   // To drop y costs make() as well, not only copy().
   const room::Gaps gaps(model, order, capacity);
-  EXPECT_EQ(gaps.Choose({}, /*quick=*/false, budget).bound, best.cost);
+  EXPECT_EQ(gaps.Choose({}, room::Gaps::Depth::kUsual, budget).bound, best.cost);
   room::Work work{kPlenty};
   const auto cuts = room::CutBound(model, capacity, order, 1'000'000, work, budget);
   EXPECT_LE(cuts.bound, best.cost);

@@ -9,12 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "base/random.h"
 #include "berth/plan.h"
 #include "spill/model.h"
-#include "testing/random_graph.h"
-#include "testing/spill_oracle.h"
 #include "tests/graph/build.h"
+#include "tests/spill/bound_case.h"
 
 namespace berth::internal {
 namespace {
@@ -82,35 +80,13 @@ class CutBoundAgainstOracle : public testing::TestWithParam<int> {};
 
 TEST_P(CutBoundAgainstOracle, IsNeverAbove) {
   constexpr std::uint64_t kSeeds = 1500;
-  const auto first = 1 + static_cast<std::uint64_t>(GetParam()) * kSeeds;
-  int positive = 0;
-  int tight = 0;
-  int spilling = 0;
-  for (std::uint64_t seed = first; seed < first + kSeeds; ++seed) {
-    SCOPED_TRACE(seed);
-    Random random(seed);
-    GraphKnobs knobs = AllGraphKnobs();
-    knobs.max_operators = 8;
-    knobs.max_bytes = random.Chance(0.5) ? 8 : 60;
-    knobs.min_operators = 4;
-    knobs.max_outputs = 2;
-    knobs.max_inputs = 2;
-    knobs.far_chance = 0.8;
-    const Graph graph = RandomGraph(seed, knobs);
-    const Counting counting{random.Chance(0.4), random.Chance(0.4)};
-    const Bytes capacity =
-        OracleLeastMemory(graph, counting) + (random.Chance(0.7) ? 0 : random.Uniform(0, 8));
-    const auto least = OracleTraffic(graph, capacity, counting, nullptr);
-    ASSERT_TRUE(least.has_value());
-    const Bytes bound = BoundOf(graph, counting, capacity, RandomOrder(graph, seed));
-    ASSERT_LE(bound, *least);
-    spilling += *least > 0 ? 1 : 0;
-    positive += bound > 0 ? 1 : 0;
-    tight += *least > 0 && bound == *least ? 1 : 0;
-  }
-  RecordProperty("tight", tight);
-  EXPECT_GT(positive, spilling / 3) << tight << " tight";
-  EXPECT_GT(tight, spilling / 8) << positive << " positive of " << spilling;
+  BoundTally tally;
+  tally.Compare(1 + static_cast<std::uint64_t>(GetParam()) * kSeeds, kSeeds,
+                [](const BoundCase& the) {
+                  return BoundOf(the.graph, the.counting, the.capacity, the.order);
+                });
+  EXPECT_GT(tally.positive, tally.spilling / 3);
+  EXPECT_GT(tally.tight, tally.spilling / 8);
 }
 INSTANTIATE_TEST_SUITE_P(Spill, CutBoundAgainstOracle, testing::Range(0, 20));
 

@@ -378,6 +378,8 @@ SpillRules RulesOf(unsigned bits) {
   rules.prices = (bits & 8) == 0;
   rules.segments = (bits & 16) == 0;
   rules.cuts = (bits & 32) == 0;
+  rules.peaks = (bits & 64) == 0;
+  rules.whole = (bits & 128) == 0;
   return rules;
 }
 
@@ -399,7 +401,7 @@ void CompareWithOracle(std::uint64_t first, std::uint64_t last, bool fixed_order
     options.counting = {random.Chance(0.4), random.Chance(0.4)};
     const Bytes least = OracleLeastMemory(graph, options.counting);
     options.capacity = least + (random.Chance(0.7) ? 0 : random.Uniform(0, 4));
-    options.rules = RulesOf(static_cast<unsigned>(random.Uniform(0, 63)));
+    options.rules = RulesOf(static_cast<unsigned>(random.Uniform(0, 255)));
     options.fixed_order = fixed_order;
     Order order = RandomOrder(graph, seed);
     if (random.Chance(0.5)) options.orders.push_back(order);

@@ -38,6 +38,8 @@ SpillRules RulesOf(unsigned bits) {
   rules.prices = (bits & 8) == 0;
   rules.segments = (bits & 16) == 0;
   rules.cuts = (bits & 32) == 0;
+  rules.peaks = (bits & 64) == 0;
+  rules.whole = (bits & 128) == 0;
   return rules;
 }
 
@@ -110,7 +112,7 @@ TEST(Cosma, AgreesOnLargerGraphsWithinALimit) {
     if (random.Chance(0.2)) options.order = RandomOrder(graph, seed);
     SpillOptions mine;
     mine.capacity = options.capacity;
-    mine.rules = RulesOf(static_cast<unsigned>(random.Uniform(0, 63)));
+    mine.rules = RulesOf(static_cast<unsigned>(random.Uniform(0, 255)));
     if (options.order) {
       mine.orders.push_back(*options.order);
       mine.fixed_order = true;

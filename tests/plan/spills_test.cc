@@ -1,5 +1,5 @@
 // Less traffic by the search for sequences of executions, against trying everything on small graphs.
-#include "plan/improve_spills.h"
+#include "plan/spills.h"
 
 #include <gtest/gtest.h>
 
