@@ -68,7 +68,9 @@ using internal::spill::SegmentOptions;
 // Room for about a thousand states of a small graph.
 constexpr std::size_t kLeastBytes = std::size_t{1} << 20;
 // For addresses, if the search was cancelled.
-constexpr double kSecondsAfterCancel = 1;
+constexpr double kSecondsAfterCancel = 0.7;
+// Then for those of schedules for less memory, in case that was too short.
+constexpr double kSecondsForLessMemory = 0.3;
 // The same for kManyOperators: a first plan is all that they get.
 constexpr double kSecondsOfManyAfterCancel = 0.1;
 // With more operators than this, the first schedule of an order is not searched: a beam takes
@@ -450,7 +452,13 @@ class Planner {
       internal::StateUse(graph_, *answer.best);
       return {};
     }
-    return model_.num_operators > kMostRepaired ? FindPlanOfMany(answer) : FindPlan(answer);
+    if (model_.num_operators > kMostRepaired) return FindPlanForLess(budget_, answer);
+    BERTH_TRY(FindPlan(answer));
+    // A search for addresses that was cut short has spilled all that can be spilled.
+    const bool least = answer.best && answer.best->traffic.avoidable() <= best_cost();
+    if (least || !budget_.cancelled() || model_.num_operators > kManyOperators) return {};
+    Budget after_cancel(kSecondsForLessMemory);
+    return FindPlanForLess(after_cancel, answer);
   }
 
   // The cheapest schedules first, until one gets addresses without additional traffic.
@@ -472,7 +480,7 @@ class Planner {
   // Repairing the placement of many tensors would take quadratic time. A schedule for less memory
   // leaves gaps between the tensors: which memory is right for the placement to fit is found by
   // halving. A plan that spills all there is always fits, but for alignments.
-  Result<void> FindPlanOfMany(PlanAnswer& answer) {
+  Result<void> FindPlanForLess(Budget& budget, PlanAnswer& answer) {
     constexpr int kMostTries = 8;
     constexpr Bytes kFineness = 64;  // Of the capacity.
     const std::vector<OpIndex> order = BestOrder();
@@ -485,12 +493,12 @@ class Planner {
     Bytes target = options_.capacity;  // The memory that `schedule` is for.
     Schedule schedule = schedules_.front();
     double seconds = 0;  // The longest try.
-    for (int tries = 0; tries < kMostTries && budget_.seconds_left() > seconds; ++tries) {
+    for (int tries = 0; tries < kMostTries && budget.seconds_left() > seconds; ++tries) {
       const auto start = Budget::Clock::now();
-      if (budget_.Exhausted()) break;
+      if (budget.Exhausted()) break;
       auto found = BERTH_TRY(
           internal::spill::PlaceLayout(graph_, LayoutOf(graph_, model_, schedule, FixedOrder()),
-                                       address_options, options_.placer, budget_));
+                                       address_options, options_.placer, budget));
       if (!found) break;
       const Bytes height = found->height();
       if (height <= options_.capacity) {

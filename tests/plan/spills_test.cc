@@ -66,6 +66,75 @@ TEST(ImproveSpillsTest, FindsTheLeastTrafficAndProvesNoMore) {
   EXPECT_GE(least * 100, all * 97) << least << " of " << all;
 }
 
+// However little time there is, and wherever it ends: in the first search, in the second, or in the third,
+// which knows what the others have found.
+TEST(SearchForSpillsTest, ProvesNoMoreThanIsTrue) {
+  int fits = 0;
+  int proved = 0;
+  const std::uint64_t seeds = Seeds(600);
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    SCOPED_TRACE(seed);
+    GraphKnobs knobs = AllGraphKnobs();
+    knobs.min_operators = 5;
+    knobs.max_operators = 8;
+    const Graph graph = RandomGraph(seed, knobs);
+    SpillOptions options = OptionsOf(graph, seed);
+    options.rules.peaks = seed % 2 == 0;
+    options.rules.whole = seed % 3 == 0;
+    options.rules.cuts = seed % 5 == 0;
+    const Bytes truth = LeastTraffic(graph, options);
+    Budget budget(0.0005 * static_cast<double>(1 + seed % 8));
+    const auto answer = SearchForSpills(
+        graph, options, spill::CompileModel(graph, options.counting, false), 0, budget);
+    ASSERT_TRUE(answer.has_value()) << answer.error().message;
+    EXPECT_LE(answer->traffic_bound, truth);
+    EXPECT_GE(answer->traffic_by_sum, truth);
+    if (!answer->fits()) continue;
+    ++fits;
+    const Bytes traffic = answer->best->traffic.avoidable();
+    EXPECT_GE(traffic, truth);
+    EXPECT_TRUE(ValidatePlan(graph, options.counting, options.capacity, *answer->best).has_value());
+    EXPECT_EQ(answer->outcome == Outcome::kOptimal, traffic == answer->traffic_bound);
+    proved += answer->outcome == Outcome::kOptimal ? 1 : 0;
+    if (HasFailure()) return;
+  }
+  EXPECT_GE(fits * 2, static_cast<int>(seeds));
+  EXPECT_GT(proved, 0);
+}
+
+// What is known of a plan and of a bound is as good as if the search had found it.
+TEST(SearchForSpillsTest, StartsFromWhatIsKnown) {
+  int cheaper = 0;
+  for (std::uint64_t seed = 1; seed <= Seeds(600); ++seed) {
+    SCOPED_TRACE(seed);
+    GraphKnobs knobs = AllGraphKnobs();
+    knobs.min_operators = 4;
+    knobs.max_operators = 7;
+    const Graph graph = RandomGraph(seed, knobs);
+    const SpillOptions options = OptionsOf(graph, seed);
+    const Bytes truth = LeastTraffic(graph, options);
+    const auto search = [&](const spill::Known& known) {
+      Budget budget;
+      return *spill::PlanValid(graph, options, spill::CompileModel(graph, options.counting, false),
+                               0, known, budget);
+    };
+    if (truth == 0) continue;
+    // The least: nothing is below it.
+    const PlanAnswer none = search({truth, truth});
+    EXPECT_FALSE(none.best.has_value());
+    EXPECT_EQ(none.traffic_bound, truth);
+    const PlanAnswer also = search({0, truth});
+    EXPECT_FALSE(also.best.has_value());
+    EXPECT_EQ(also.traffic_bound, truth);
+    const PlanAnswer better = search({0, truth + 1});
+    EXPECT_EQ(better.traffic_bound, truth);
+    if (!better.best) continue;  // Offsets may be impossible.
+    EXPECT_EQ(better.best->traffic.avoidable(), truth);
+    ++cheaper;
+  }
+  EXPECT_GT(cheaper, 0);
+}
+
 // Of larger graphs, from a plan that hardly any search has seen.
 TEST(ImproveSpillsTest, NoPlanBecomesDearer) {
   int less = 0;
