@@ -91,6 +91,13 @@ struct Remedy {
   std::vector<OperatorStrips> strips = {};
   std::vector<OptionChange> changes = {};  // All of them together; empty where no option does it.
   std::string command = {};  // To copy; for callers that know their own, as Advise() does not.
+
+  // It gives more memory, within which a plan was found.
+  [[nodiscard]] bool enlarges() const {
+    return kind == RemedyKind::kCapacity || kind == RemedyKind::kLargerBudget;
+  }
+  // Of a plan that does not fit: with these changes, and no others, one does.
+  [[nodiscard]] bool suffices() const { return fits || enlarges(); }
 };
 
 struct Advice {
@@ -115,6 +122,10 @@ struct AdviceOptions {
   bool in_place = true;
   std::vector<ModelChange> models = {};
 };
+
+// Whether Advise() tries AdviceOptions::models for `answer`, the answer for a graph; to read a model
+// once more only for that takes time.
+[[nodiscard]] bool TriesModels(const PlanAnswer& answer);
 
 // For a table. `problem` must be valid, `answer` that of Place() for it. Of the limits of `budget`,
 // time and cancellation count.

@@ -284,6 +284,11 @@ BERTH_API berth_status berth_problem_read(const char* path, const berth_options*
 BERTH_API berth_status berth_problem_parse(const char* bytes, size_t length, const char* name,
                                            const berth_options* options, berth_problem** problem,
                                            berth_error** error);
+/* The names that the option "problem" takes for the file whose bytes are given, each followed by a 0
+   byte: problems in their order, of a snapshot its pools, first the one that is read by default. Empty
+   for other files, which are one problem. Cost: that of reading. Since version 4. */
+BERTH_API berth_status berth_problem_names(const char* bytes, size_t length, const char* name,
+                                           berth_text** names, berth_error** error);
 /* Adds a buffer. `id` may be NULL: then it is the index, in decimal. `index` may be NULL. Whether
    the buffers obey the rules is checked when they are placed. */
 BERTH_API berth_status berth_problem_add(berth_problem* problem, const char* id, int64_t start,
@@ -800,10 +805,19 @@ typedef struct berth_remedy {
   /* Since version 2. */
   int64_t
       recompute_cost; /* Of operators that run again, as berth_recomputed has it; -1: none do. */
+  /* Since version 4. */
+  int32_t enlarges; /* It gives more memory, within which a plan was found. */
 } berth_remedy;
-/* What would lower the plan, or make it fit: each remedy was tried. `options` limit the search. */
+/* What would lower the plan, or make it fit: each remedy was tried. `options` limit the search. Of a
+   model from berth_graph_read() 8-bit elements are tried, too, if its file is still the same. */
 BERTH_API berth_status berth_advise_plan(const berth_plan* plan, const berth_options* options,
                                          berth_advice** advice, berth_error** error);
+/* The same for a plan of a graph from berth_graph_parse(), whose file `bytes` are: of a model 8-bit
+   elements are tried, too. Errors: INVALID_ARGUMENT for a plan of a table; INVALID_PLAN for one of
+   another file. Since version 4. */
+BERTH_API berth_status berth_advise_model(const berth_plan* plan, const char* bytes, size_t length,
+                                          const berth_options* options, berth_advice** advice,
+                                          berth_error** error);
 BERTH_API void berth_advice_free(berth_advice* advice);
 BERTH_API size_t berth_advice_count(const berth_advice* advice);
 BERTH_API berth_status berth_advice_remedy(const berth_advice* advice, size_t index,

@@ -92,6 +92,7 @@ class Remedy(NamedTuple):
     proved: no plan with these changes needs less.
     estimated: of operators in strips, which no option makes: what a runtime would need.
     recompute_cost: of operators that run again, in the unit of Plan.recomputed; None where none do.
+    enlarges: it gives more memory, within which a plan was found.
     """
 
     title: str
@@ -103,6 +104,7 @@ class Remedy(NamedTuple):
     proved: bool
     estimated: bool
     recompute_cost: Optional[int] = None
+    enlarges: bool = False
 
 
 class Advice(Sequence[Remedy]):
@@ -131,6 +133,7 @@ class Advice(Sequence[Remedy]):
             bool(found.proved),
             bool(found.estimated),
             known(found.recompute_cost),
+            bool(found.enlarges),
         )
 
     def __len__(self) -> int:
@@ -239,13 +242,12 @@ class Answer:
             options,
             progress,
             time_limit,
-            lambda slot: int(
-                lib.berth_advise_plan(
-                    self._handle.pointer, options.pointer, ctypes.byref(result), slot
-                )
-            ),
+            lambda slot: self._advise(options.pointer, ctypes.byref(result), slot),
             lambda: Advice(result.value),
         )
+
+    def _advise(self, options: Any, result: Any, slot: Any) -> int:
+        return int(lib.berth_advise_plan(self._handle.pointer, options, result, slot))
 
     def svg(self, path: Optional[Path] = None) -> Optional[str]:
         """Writes a picture of the plan; without a path, returns it. ValueError without offsets."""

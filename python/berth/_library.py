@@ -261,6 +261,7 @@ class RemedyStruct(Sized):
         ("proved", c_int32),
         ("estimated", c_int32),
         ("recompute_cost", c_int64),
+        ("enlarges", c_int32),
     ]
 
 
@@ -413,6 +414,7 @@ _SIGNATURES = {
     "berth_problem_free": "vh",
     "berth_problem_read": "ish*e",
     "berth_problem_parse": "ihzsh*e",
+    "berth_problem_names": "ihzs*e",
     "berth_problem_add": "ihsbbbb*e",
     "berth_problem_add_arrays": "ihzhhhhhe",
     "berth_problem_pin": "ihzbe",
@@ -487,6 +489,7 @@ _SIGNATURES = {
     "berth_comparison_to_page": "ih*e",
     "berth_explain_problem": "ihh*hz*e",
     "berth_advise_plan": "ihh*e",
+    "berth_advise_model": "ihhzh*e",
     "berth_advice_free": "vh",
     "berth_advice_count": "zh",
     "berth_advice_remedy": "ihz*e",

@@ -407,6 +407,13 @@ class Plan(Answer):
             parts.append(f"{self.unsized:,} of unknown size")
         return f"<Plan: {', '.join(parts)}, {speed(self.nodes, self.seconds)}>"
 
+    def _advise(self, options: Any, result: Any, slot: Any) -> int:
+        source = self.graph._source
+        if not isinstance(source, bytes):  # The library itself can read a file again.
+            return super()._advise(options, result, slot)
+        pointer = self._handle.pointer
+        return int(lib.berth_advise_model(pointer, source, len(source), options, result, slot))
+
     def model(self) -> bytes:
         """The ONNX or TensorFlow Lite model that was planned, with its operators in the order of
         the plan; a TensorFlow Lite model also has its offsets, for TensorFlow Lite Micro. Nothing

@@ -150,8 +150,11 @@ void ReadStated(const PlanFile& file, PlanAnswer& answer) {
   answer.unsized = file.unsized;
 }
 
-// Of the file that the graph was read from, if it is still the same.
-std::vector<ModelChange> OtherReadingsOf(const GraphInput& input) {
+// Of a model whose file `bytes` are; without them, of the file that it was read from, if that is still
+// the same.
+std::vector<ModelChange> OtherReadingsOf(const GraphInput& input,
+                                         std::optional<std::string_view> bytes) {
+  if (bytes) return OtherReadings(*bytes, input.name, input.options);
   if (input.path.empty()) return {};
   const auto file = FileView::Open(input.path);
   if (!file || HashOf(file->bytes()) != input.hash) return {};
@@ -176,16 +179,54 @@ Result<std::string> ReorderedOnnx(std::string_view bytes, const std::string& nam
   return text;
 }
 
-// The file of the model that was planned, changed as berth_plan_to_model() says.
-Result<std::string> PlannedModel(const berth_plan& plan, std::string_view bytes) {
+// The graph that was planned, whose file `bytes` must be.
+Result<const GraphInput*> GraphOf(const berth_plan& plan, std::string_view bytes) {
   Require(plan.graph != nullptr, "the plan is one of a table");
   const GraphInput& input = *plan.graph;
-  Require(input.model.format != ModelFormat::kGraphJson,
-          "the plan is not one of an ONNX or TensorFlow Lite model");
   if (HashOf(bytes) != input.hash) {
     return Fail(ErrorCode::kInvalidPlan,
                 input.name + ": the bytes are not those of the file that was planned");
   }
+  return &input;
+}
+
+// What would lower the plan. `bytes`: as in OtherReadingsOf().
+Result<void> AdvisePlan(const berth_plan* plan, std::optional<std::string_view> bytes,
+                        const berth_options* options, berth_advice** advice) {
+  Require(advice != nullptr, "the place for the advice is NULL");
+  const berth_plan& from = PlanOf(plan);
+  Require(!from.several(), "there is no advice for plans in several memories");
+  const berth_options& request = OptionsOf(options);
+  AdviceOptions ask;
+  if (from.graph != nullptr) {
+    const GraphInput& input = *from.graph;
+    ask.in_place = !input.options.in_place;
+    ask.fuse = ask.in_place && !input.options.fuse;
+  }
+  Watch watch(request, /*limited=*/true);
+  auto found = std::make_unique<berth_advice>();
+  found->advice = watch.Run([&](Budget& budget) {
+    if (from.graph == nullptr) return Advise(from.problem, from.answer, ask, budget);
+    if (TriesModels(from.answer)) ask.models = OtherReadingsOf(*from.graph, bytes);
+    return Advise(from.graph->model.graph, from.options, from.answer, ask, budget);
+  });
+  found->changes.reserve(found->advice.remedies.size());
+  for (const Remedy& remedy : found->advice.remedies) {
+    std::string change;
+    for (const OptionChange& each : remedy.changes) {
+      change += (change.empty() ? "" : " ") + each.flag();
+    }
+    found->changes.push_back(std::move(change));
+  }
+  *advice = found.release();
+  return {};
+}
+
+// The file of the model that was planned, changed as berth_plan_to_model() says.
+Result<std::string> PlannedModel(const berth_plan& plan, std::string_view bytes) {
+  const GraphInput& input = *BERTH_TRY(GraphOf(plan, bytes));
+  Require(input.model.format != ModelFormat::kGraphJson,
+          "the plan is not one of an ONNX or TensorFlow Lite model");
   if (!plan.answer.best) return Fail(ErrorCode::kInvalidPlan, input.name + ": there is no plan");
   const bool onnx = input.model.format == ModelFormat::kOnnx;
   if (plan.several() && !onnx) {
@@ -665,35 +706,16 @@ berth_status berth_plan_parse_graph(const berth_graph* graph, const char* bytes,
 
 berth_status berth_advise_plan(const berth_plan* plan, const berth_options* options,
                                berth_advice** advice, berth_error** error) {
+  return c::Call(error, [&] { return c::AdvisePlan(plan, std::nullopt, options, advice); });
+}
+
+berth_status berth_advise_model(const berth_plan* plan, const char* bytes, size_t length,
+                                const berth_options* options, berth_advice** advice,
+                                berth_error** error) {
   return c::Call(error, [&]() -> Result<void> {
-    c::Require(advice != nullptr, "the place for the advice is NULL");
-    const berth_plan& from = c::PlanOf(plan);
-    c::Require(!from.several(), "there is no advice for plans in several memories");
-    const berth_options& request = c::OptionsOf(options);
-    berth::AdviceOptions ask;
-    if (from.graph != nullptr) {
-      const c::GraphInput& input = *from.graph;
-      ask.in_place = !input.options.in_place;
-      ask.fuse = ask.in_place && !input.options.fuse;
-    }
-    c::Watch watch(request, /*limited=*/true);
-    auto found = std::make_unique<berth_advice>();
-    found->advice = watch.Run([&](berth::Budget& budget) {
-      if (from.graph != nullptr) ask.models = c::OtherReadingsOf(*from.graph);
-      return from.graph != nullptr
-                 ? berth::Advise(from.graph->model.graph, from.options, from.answer, ask, budget)
-                 : berth::Advise(from.problem, from.answer, ask, budget);
-    });
-    found->changes.reserve(found->advice.remedies.size());
-    for (const berth::Remedy& remedy : found->advice.remedies) {
-      std::string change;
-      for (const berth::OptionChange& each : remedy.changes) {
-        change += (change.empty() ? "" : " ") + each.flag();
-      }
-      found->changes.push_back(std::move(change));
-    }
-    *advice = found.release();
-    return {};
+    const std::string_view view = c::ViewOf(bytes, length);
+    static_cast<void>(BERTH_TRY(c::GraphOf(c::PlanOf(plan), view)));
+    return c::AdvisePlan(plan, view, options, advice);
   });
 }
 
@@ -709,7 +731,7 @@ berth_status berth_advice_remedy(const berth_advice* advice, size_t index, berth
     const berth::Remedy& from = advice->advice.remedies[index];
     c::Fill(out, {0, from.title.c_str(), from.detail.c_str(), advice->changes[index].c_str(),
                   from.needs.value_or(-1), from.traffic.value_or(-1), from.fits, from.proved,
-                  from.estimated, from.recompute_cost.value_or(-1)});
+                  from.estimated, from.recompute_cost.value_or(-1), from.enlarges()});
     return {};
   });
 }

@@ -38,14 +38,33 @@ const Buffer& BufferAt(const berth_problem* problem, std::size_t index) {
   return table.buffers[index];
 }
 
+std::vector<std::string> NamesOf(const RecordedFile& file) {
+  std::vector<std::string> names;
+  names.reserve(file.problems.size());
+  for (const RecordedProblem& each : file.problems) names.push_back(each.name);
+  return names;
+}
+
+std::vector<std::string> NamesOf(const SnapshotUse& use) {
+  std::vector<std::string> names;
+  names.reserve(use.pools.size());
+  for (std::size_t p = 0; p < use.pools.size(); ++p) names.push_back(use.NameOfPool(p));
+  return names;
+}
+
+// Of all problems of a file; none if it is one by itself.
+Result<std::vector<std::string>> NamesIn(std::string_view bytes, const std::string& shown) {
+  if (LooksLikeSnapshot(bytes)) return NamesOf(UseOf(BERTH_TRY(ReadSnapshot(bytes, shown))));
+  if (FormatOfRecorded(bytes)) return NamesOf(BERTH_TRY(ReadRecorded(bytes, shown)));
+  return std::vector<std::string>();
+}
+
 // One of the problems that another system wrote down.
 Result<Problem> ReadOneOf(std::string_view text, const std::string& shown,
                           const std::string& choice) {
   RecordedFile file = BERTH_TRY(ReadRecorded(text, shown));
   if (choice.empty() && file.problems.size() == 1) return std::move(file.problems.front().problem);
-  std::vector<std::string> names;
-  names.reserve(file.problems.size());
-  for (const RecordedProblem& each : file.problems) names.push_back(each.name);
+  const std::vector<std::string> names = NamesOf(file);
   if (choice.empty()) {
     return ChoiceIsMissing("problem is missing", Printable(shown), names.size(),
                            Quoted(names.front()));
@@ -65,9 +84,7 @@ Result<Problem> ReadPool(std::string_view bytes, const std::string& shown,
                 Printable(shown) + ": the snapshot has neither events nor segments");
   }
   if (choice.empty()) return std::move(use.pools.front().problem);
-  std::vector<std::string> names;
-  names.reserve(use.pools.size());
-  for (std::size_t p = 0; p < use.pools.size(); ++p) names.push_back(use.NameOfPool(p));
+  const std::vector<std::string> names = NamesOf(use);
   const auto chosen = IndexOfChoice(choice, names);
   if (chosen) return std::move(use.pools[*chosen].problem);
   return ChoiceIsUnknown("problem", Quoted(choice), Printable(shown), names.size(),
@@ -243,6 +260,19 @@ berth_status berth_problem_parse(const char* bytes, size_t length, const char* n
   return c::Call(error, [&]() -> Result<void> {
     const std::string shown = name == nullptr ? "table" : name;
     return c::ReadTable(c::ViewOf(bytes, length), shown, shown, options, problem);
+  });
+}
+
+berth_status berth_problem_names(const char* bytes, size_t length, const char* name,
+                                 berth_text** names, berth_error** error) {
+  return c::Call(error, [&]() -> Result<void> {
+    const std::string shown = name == nullptr ? "table" : name;
+    std::string list;
+    for (const std::string& each : BERTH_TRY(c::NamesIn(c::ViewOf(bytes, length), shown))) {
+      list += each + '\0';
+    }
+    c::Give(names, std::move(list));
+    return {};
   });
 }
 

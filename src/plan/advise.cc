@@ -22,6 +22,7 @@ namespace berth {
 namespace {
 
 using internal::Quoted;
+using internal::plan::IsWorthwhile;
 using internal::plan::kOrderNodes;
 using internal::plan::kPlaceNodes;
 using internal::plan::ModelRemedies;
@@ -120,28 +121,57 @@ std::vector<Remedy> PlacementRemedies(const Problem& problem, const PlanAnswer& 
   return remedies;
 }
 
+constexpr char kAnotherOrder[] = "another order of the operators";
+
+// The height of a plan in `order`, which ends with the first that fits; none if none was found.
+std::optional<Bytes> HeightIn(const Order& order, const Graph& graph, PlanOptions options,
+                              RemedySearch& search) {
+  options.order = order;
+  options.place.progress = nullptr;
+  options.schedule.progress = nullptr;
+  const auto found =
+      search.Look(kAnotherOrder, NodesFor(kPlaceNodes, graph.tensors.size()),
+                  [&](Budget& budget) { return berth::Plan(graph, options, budget); });
+  if (!found || !*found || !(*found)->best || !(*found)->best->addressed) return std::nullopt;
+  return (*found)->best->height();
+}
+
+// The order of the least peak, if that is below the one of `plan`; with a capacity, whether it fits.
+std::optional<Remedy> AnotherOrder(const Graph& graph, const PlanAnswer& plan,
+                                   const PlanOptions& options, RemedySearch& search) {
+  ScheduleOptions own = options.schedule;
+  own.algorithm = ScheduleAlgorithm::kAuto;
+  own.progress = nullptr;
+  const auto found = search.Look(kAnotherOrder, NodesFor(kOrderNodes, graph.operators.size()),
+                                 [&](Budget& budget) { return Schedule(graph, own, budget); });
+  if (!found || !*found) return std::nullopt;
+  const PlanAnswer& better = **found;
+  const Bytes now = plan.best->peak();
+  const Bytes peak = better.best->peak();
+  if (peak >= now) return std::nullopt;
+  const bool least = peak == better.peak_bound;
+  Remedy remedy{RemedyKind::kOrder, "Another order of the operators",
+                "The order that --order auto finds has a peak " + FormatBytesExactly(now - peak) +
+                    " lower" + (least ? ", proved the least of all orders." : "."),
+                peak, least};
+  remedy.changes = {{"order", "auto"}};
+  if (plan.capacity && peak <= *plan.capacity && !plan.fits()) {
+    const auto height = HeightIn(better.best->order, graph, options, search);
+    remedy.fits = height && *height <= *plan.capacity;
+    if (remedy.fits) remedy.detail += " A plan in that order fits.";
+  }
+  return remedy;
+}
+
 std::vector<Remedy> OrderRemedies(const Graph& graph, const PlanAnswer& plan,
-                                  const ScheduleOptions& options, const Peak& peak,
+                                  const PlanOptions& options, const Peak& peak,
                                   RemedySearch& search) {
   std::vector<Remedy> remedies;
   if (graph.operators.empty() || peak.bytes == 0) return remedies;
   const Bytes now = plan.best->peak();
   if (now > plan.peak_bound && plan.scheduling.stopped != StopReason::kBudget) {
-    ScheduleOptions own = options;
-    own.algorithm = ScheduleAlgorithm::kAuto;
-    own.progress = nullptr;
-    const auto found =
-        search.Look("another order of the operators", NodesFor(kOrderNodes, graph.operators.size()),
-                    [&](Budget& budget) { return Schedule(graph, own, budget); });
-    const PlanAnswer* const better = found && *found ? &**found : nullptr;
-    if (better != nullptr && better->best->peak() < now) {
-      const bool least = better->best->peak() == better->peak_bound;
-      remedies.push_back({RemedyKind::kOrder, "Another order of the operators",
-                          "The order that --order auto finds has a peak " +
-                              FormatBytesExactly(now - better->best->peak()) + " lower" +
-                              (least ? ", proved the least of all orders." : "."),
-                          better->best->peak(), least});
-      remedies.back().changes = {{"order", "auto"}};
+    if (auto remedy = AnotherOrder(graph, plan, options, search)) {
+      remedies.push_back(*std::move(remedy));
     }
   } else if (now == plan.peak_bound && now < plan.program_order_peak) {
     remedies.push_back({RemedyKind::kOrderIsBest, "No other order helps",
@@ -151,7 +181,7 @@ std::vector<Remedy> OrderRemedies(const Graph& graph, const PlanAnswer& plan,
   }
   const std::string name = Quoted(graph.operators[peak.largest_operator].name);
   const Bytes waiting = peak.bytes - peak.in_use;
-  if (waiting > peak.bytes / 100) {
+  if (IsWorthwhile(waiting, peak.bytes)) {
     remedies.push_back({RemedyKind::kReduceWaiting, "Spill or recompute waiting tensors",
                         FormatBytesExactly(waiting) +
                             " of the peak wait: the operator that runs then neither "
@@ -229,7 +259,7 @@ void AdviseWithoutSpills(const Graph& graph, const PlanOptions& plan, const Plan
     std::move(remedies.begin(), remedies.end(), std::back_inserter(advice.remedies));
   };
   ModelRemedies remedies(graph, plan, answer, options, search);
-  if (!answer.fits() || !answer.capacity) {
+  if (TriesModels(answer)) {
     remedies.TryChanges();
     remedies.TrySpills();
     remedies.TryRecomputation();
@@ -243,23 +273,21 @@ void AdviseWithoutSpills(const Graph& graph, const PlanOptions& plan, const Plan
     if (options.explain) advice.conflict = FindConflict(problem, answer.placing.outcome, search);
     if (answer.best->addressed) add(PlacementRemedies(problem, answer, search));
   }
-  add(OrderRemedies(graph, answer, plan.schedule, ExaminePeak(graph, order, counting), search));
+  add(OrderRemedies(graph, answer, plan, ExaminePeak(graph, order, counting), search));
   add(remedies.Take());
 }
 
-// A budget of the bytes that would do without spills, or of more, is no remedy beside them.
+// A budget of the bytes that would do without spills, or of hardly less, is no remedy beside them.
 void DropLargerBudgets(std::vector<Remedy>& remedies) {
   std::optional<Bytes> enough;
   for (const Remedy& remedy : remedies) {
     if (remedy.kind == RemedyKind::kCapacity) enough = remedy.needs;
   }
   if (!enough) return;
-  remedies.erase(std::remove_if(remedies.begin(), remedies.end(),
-                                [&](const Remedy& remedy) {
-                                  return remedy.kind == RemedyKind::kLargerBudget &&
-                                         remedy.needs.value_or(*enough) >= *enough;
-                                }),
-                 remedies.end());
+  std::erase_if(remedies, [&](const Remedy& remedy) {
+    return remedy.kind == RemedyKind::kLargerBudget &&
+           !IsWorthwhile(*enough - remedy.needs.value_or(*enough), *enough);
+  });
 }
 
 // What fits comes first, then what fits with more memory, the least of it first; without traffic
@@ -271,10 +299,8 @@ void Sort(std::vector<Remedy>& remedies) {
       const int last = remedy.estimated ? 2 : costs ? 1 : 0;
       return std::tuple(0, last, remedy.changes.size());
     }
-    const bool larger =
-        remedy.kind == RemedyKind::kCapacity || remedy.kind == RemedyKind::kLargerBudget;
-    const Bytes needs = larger ? remedy.needs.value_or(0) : 0;
-    return std::tuple(larger ? 1 : 2, 0, static_cast<std::size_t>(needs));
+    const Bytes needs = remedy.enlarges() ? remedy.needs.value_or(0) : 0;
+    return std::tuple(remedy.enlarges() ? 1 : 2, 0, static_cast<std::size_t>(needs));
   };
   std::stable_sort(remedies.begin(), remedies.end(),
                    [&](const Remedy& x, const Remedy& y) { return rank(x) < rank(y); });
@@ -284,6 +310,12 @@ void Sort(std::vector<Remedy>& remedies) {
 
 std::string OptionChange::flag() const {
   return "--" + option + (value == "on" ? "" : " " + value);
+}
+
+bool TriesModels(const PlanAnswer& answer) {
+  // Within a budget there is advice only where there is no plan.
+  if (answer.spills || answer.recomputes) return !answer.best || !answer.best->addressed;
+  return !answer.fits() || !answer.capacity;
 }
 
 Advice Advise(const Problem& problem, const PlanAnswer& answer, const AdviceOptions& options,

@@ -23,8 +23,6 @@
 namespace berth::internal::plan {
 namespace {
 
-// What saves less than this part of the memory is not worth a sentence.
-constexpr Bytes kPart = 100;
 // The first plan with spills, made before any search, examines all resident tensors at every step.
 constexpr std::size_t kLargeForSpills = 100'000'000;
 constexpr std::size_t kLargeForRecomputation = 20'000;  // Operators.
@@ -117,7 +115,7 @@ class Splitting {
       now.chains.push_back(StripsIn(now.graph.graph, *found));
       now.graph = SplitIntoStrips(now.graph.graph, now.graph.order, found->chain, found->strips);
       now.peak = Live(now.graph.graph, now.graph.order, counting_).peak;
-      if (now.peak < lowest.peak - lowest.peak / kPart) lowest = now;
+      if (IsWorthwhile(lowest.peak - now.peak, lowest.peak)) lowest = now;
     }
     return lowest;
   }
@@ -171,7 +169,9 @@ SplitModel SplitChains(SplitGraph graph, const Counting& counting, Bytes enough,
       const Bytes peak = std::max(found.peak, enough);
       const Bytes least = std::max(best.peak, enough);
       const bool less_work = WorkOf(found.chains) < WorkOf(best.chains);
-      if (peak < least - least / kPart || (peak <= least && less_work)) best = std::move(found);
+      if (IsWorthwhile(least - peak, least) || (peak <= least && less_work)) {
+        best = std::move(found);
+      }
     }
   };
   try_goal(enough);
@@ -319,7 +319,7 @@ void ModelRemedies::TryChanges() {
     if (variant.parts == 0 || PartFits(variant)) continue;
     const Bytes before = LeastOfParts(variant);
     Plan(variant);
-    if (!variant.memory || *variant.memory > before - before / kPart - 1) continue;
+    if (!variant.memory || !IsWorthwhile(before - *variant.memory, before)) continue;
     const bool fits = answer_.capacity && *variant.memory <= *answer_.capacity;
     std::string detail =
         Flags(variant.changes) + ": the plan then needs " + FormatBytesExactly(*variant.memory);
@@ -379,7 +379,7 @@ void ModelRemedies::TryStrips() {
       if (!remedy->fits || (variant.memory && *variant.memory <= *answer_.capacity)) continue;
     } else {
       const Bytes before = answer_.spills ? answer_.least_peak : variant.memory.value_or(kMaxBytes);
-      if (*remedy->needs > before - before / kPart - 1) continue;
+      if (!IsWorthwhile(before - *remedy->needs, before)) continue;
     }
     const bool fits = remedy->fits;
     remedies_.push_back(*std::move(remedy));
@@ -509,9 +509,8 @@ void ModelRemedies::TryRecomputation() {
   const Bytes least = FindLeastMemory(graph_, plan_.schedule.counting).bytes;
   Bytes capacity = answer_.capacity.value_or(0);
   if (!answer_.capacity) {
-    const Bytes now = *model.memory;
-    if (now - least <= now / kPart) return;
-    capacity = (least + now) / 2;
+    capacity = (least + *model.memory) / 2;
+    if (!IsWorthwhile(*model.memory - capacity, *model.memory)) return;
   }
   if (least > capacity) return;
   if (auto remedy = Recompute(model, capacity)) remedies_.push_back(*std::move(remedy));
@@ -569,8 +568,9 @@ void ModelRemedies::TryLowerBudget() {
   if (answer_.capacity || !variants_.front().memory) return;
   const Bytes now = *variants_.front().memory;
   const Bytes least = FindLeastMemory(graph_, plan_.schedule.counting).bytes;
-  if (now - least <= now / kPart) return;
-  auto remedy = Spill(RemedyKind::kSpill, variants_.front(), (least + now) / 2);
+  const Bytes capacity = (least + now) / 2;
+  if (!IsWorthwhile(now - capacity, now)) return;
+  auto remedy = Spill(RemedyKind::kSpill, variants_.front(), capacity);
   if (!remedy) return;
   remedy->title = "Spill and retrieve tensors";
   remedies_.push_back(*std::move(remedy));

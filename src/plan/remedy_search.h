@@ -15,6 +15,10 @@
 
 namespace berth::internal::plan {
 
+// Whether `saved` of `memory` bytes are worth a sentence: spills and changes that save less are not
+// advised.
+[[nodiscard]] inline bool IsWorthwhile(Bytes saved, Bytes memory) { return saved > memory / 100; }
+
 // The searches for one answer's remedies, which share the time of one budget.
 class RemedySearch {
  public:

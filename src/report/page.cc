@@ -484,10 +484,15 @@ JsonText RepeatsJson(const Graph* graph, const MemoryPlan& plan) {
 }
 
 JsonText RemedyJson(const Remedy& remedy) {
-  return JsonObject{{"title", remedy.title},         {"detail", remedy.detail},
-                    {"needs", remedy.needs},         {"fits", remedy.fits},
-                    {"traffic", remedy.traffic},     {"recompute_cost", remedy.recompute_cost},
-                    {"estimated", remedy.estimated}, {"command", NullIfEmpty(remedy.command)}};
+  return JsonObject{{"title", remedy.title},
+                    {"detail", remedy.detail},
+                    {"needs", remedy.needs},
+                    {"fits", remedy.fits},
+                    {"traffic", remedy.traffic},
+                    {"recompute_cost", remedy.recompute_cost},
+                    {"estimated", remedy.estimated},
+                    {"enlarges", remedy.enlarges()},
+                    {"command", NullIfEmpty(remedy.command)}};
 }
 
 JsonText BoundJson(const LoadBound& bound) {

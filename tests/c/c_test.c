@@ -592,6 +592,15 @@ static void test_problem(void) {
     FAILS(berth_problem_parse(glow, strlen(glow), "g", choice, &chosen, &error),
           BERTH_INVALID_OPTIONS, "endpoints: only for tables in CSV");
     berth_options_free(choice);
+    WORKS(berth_problem_names(glow, strlen(glow), "g", &csv, &error));
+    CHECK(berth_text_length(csv) == 4 && memcmp(berth_text_data(csv), "a\0b", 4) == 0);
+    berth_text_free(csv);
+    WORKS(berth_problem_names("id,lower,upper,size\na,0,2,1\n", 28, NULL, &csv, &error));
+    CHECK(berth_text_length(csv) == 0);
+    berth_text_free(csv);
+    FAILS(berth_problem_names("MODEL a\nALLOC 1\n", 16, "g", &csv, &error), BERTH_PARSE, "g:2");
+    FAILS(berth_problem_names(glow, strlen(glow), "g", NULL, &error), BERTH_INVALID_ARGUMENT,
+          "NULL");
   }
   FAILS(berth_problem_parse("\0\1\2", 3, NULL, NULL, &problem, &error), BERTH_PARSE, "table");
   FAILS(berth_problem_parse(NULL, 3, NULL, NULL, &problem, &error), BERTH_INVALID_ARGUMENT, "NULL");
@@ -1202,6 +1211,58 @@ static void test_cancel(void) {
   berth_canceller_free(canceller);
 }
 
+/* How many remedies of a plan within 512 KiB change the size of elements and nothing else; -1: none of
+   them fits. `bytes`: of the file, which the graph was read from; NULL: it was read from `path`. */
+static int eight_bit_remedies(const char* path, const char* bytes, size_t length) {
+  berth_options* options = berth_options_new();
+  berth_graph* graph = NULL;
+  berth_plan* plan = NULL;
+  berth_advice* advice = NULL;
+  berth_remedy remedy;
+  int count = 0, fits = 0;
+  size_t i;
+  remedy.struct_size = sizeof remedy;
+  if (bytes == NULL) {
+    WORKS(berth_graph_read(path, NULL, &graph, &error));
+  } else {
+    WORKS(berth_graph_parse(bytes, length, "cells.onnx", NULL, &graph, &error));
+  }
+  WORKS(berth_options_set(options, "capacity", "512KiB", &error));
+  WORKS(berth_options_set(options, "node_limit", "20000", &error));
+  WORKS(berth_plan_graph(graph, options, &plan, &error));
+  if (bytes == NULL) {
+    WORKS(berth_advise_plan(plan, options, &advice, &error));
+  } else {
+    FAILS(berth_advise_model(plan, bytes, length / 2, options, &advice, &error), BERTH_INVALID_PLAN,
+          "file that was planned");
+    FAILS(berth_advise_model(plan, NULL, 1, options, &advice, &error), BERTH_INVALID_ARGUMENT,
+          "NULL");
+    FAILS(berth_advise_model(plan, bytes, length, options, NULL, &error), BERTH_INVALID_ARGUMENT,
+          "NULL");
+    WORKS(berth_advise_model(plan, bytes, length, options, &advice, &error));
+  }
+  for (i = 0; i < berth_advice_count(advice); ++i) {
+    WORKS(berth_advice_remedy(advice, i, &remedy, &error));
+    /* Only more memory is no change of the model. */
+    CHECK(remedy.enlarges == (strstr(remedy.change, "--capacity") != NULL ||
+                              (strstr(remedy.change, "--budget") != NULL && !remedy.fits)));
+    if (strcmp(remedy.change, "--element-bytes 1") != 0) continue;
+    ++count;
+    if (remedy.fits) fits = 1;
+  }
+  berth_advice_free(advice);
+  berth_plan_free(plan);
+  berth_graph_free(graph);
+  berth_options_free(options);
+  return fits ? count : -1;
+}
+
+/* The advice is the same, whether the library reads the file or the caller has read it. */
+static void test_advice_from_memory(const char* path, const char* bytes, size_t length) {
+  CHECK(eight_bit_remedies(path, NULL, 0) == 1);
+  CHECK(eight_bit_remedies(path, bytes, length) == 1);
+}
+
 static void test_model(const char* folder) {
   char path[4096];
   berth_graph* graph = NULL;
@@ -1282,6 +1343,7 @@ static void test_model(const char* folder) {
     berth_text_free(text);
     berth_plan_free(other);
     berth_graph_free(again);
+    test_advice_from_memory(path, bytes, length);
     free(bytes);
   }
   berth_plan_free(plan);
@@ -1334,6 +1396,7 @@ static void test_null(void) {
   FAILS(berth_graph_validate(NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
   FAILS(berth_graph_apply(NULL, NULL, NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
   FAILS(berth_advise_plan(NULL, NULL, NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_advise_model(NULL, "x", 1, NULL, NULL, &error), BERTH_INVALID_ARGUMENT, "plan");
   FAILS(berth_advice_remedy(NULL, 0, NULL, &error), BERTH_INVALID_ARGUMENT, "remedy");
   FAILS(berth_sweep_at(NULL, 0, NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
   FAILS(berth_sweep_to_csv(NULL, &text, &error), BERTH_INVALID_ARGUMENT, "NULL");

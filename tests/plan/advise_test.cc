@@ -55,6 +55,8 @@ TEST(AdviseTest, ACapacityThatWorks) {
   const Remedy* const remedy = Find(advice, RemedyKind::kCapacity);
   ASSERT_NE(remedy, nullptr);
   EXPECT_EQ(remedy->needs, 8);
+  EXPECT_TRUE(remedy->enlarges());
+  EXPECT_TRUE(remedy->suffices());
   EXPECT_TRUE(remedy->proved);
   ASSERT_TRUE(remedy->changes.size() == 1u);
   EXPECT_EQ(remedy->changes[0].flag(), "--capacity 8");
@@ -108,6 +110,51 @@ TEST(AdviseTest, ABetterOrderHasThePeakThatIsStated) {
   EXPECT_TRUE(remedy->proved);
   options.schedule.algorithm = ScheduleAlgorithm::kAuto;
   EXPECT_EQ(Planned(build.graph, options).best->peak(), remedy->needs);
+}
+
+// Where the other order suffices, that is said; otherwise it is not.
+TEST(AdviseTest, ABetterOrderFitsWhereAPlanInItDoes) {
+  Build build = TwoBranches();
+  std::swap(build.graph.operators[1], build.graph.operators[2]);
+  PlanOptions best;
+  const Bytes least = Planned(build.graph, best).best->height();
+  for (const Bytes capacity : {least, least - 1}) {
+    PlanOptions options = Within(capacity);
+    options.schedule.algorithm = ScheduleAlgorithm::kProgram;
+    const Advice advice = AdviceFor(build.graph, options);
+    const Remedy* const remedy = Find(advice, RemedyKind::kOrder);
+    ASSERT_NE(remedy, nullptr);
+    EXPECT_EQ(remedy->fits, capacity == least);
+    EXPECT_EQ(remedy->suffices(), capacity == least);
+    EXPECT_FALSE(remedy->enlarges());
+    if (capacity == least) EXPECT_EQ(&advice.remedies.front(), remedy);
+  }
+}
+
+// x waits while z is made of y and w: without it the peak is `saved` lower.
+Graph Waiting(Bytes saved) {
+  Build build;
+  build.Made("x", saved).Made("y", 600).Made("w", 400).Made("z", 2);
+  build.Output("z");
+  build.Op("a", {}, {"x"}).Op("b", {}, {"y"}).Op("c", {"y"}, {"w"}).Op("d", {"w", "x"}, {"z"});
+  return build.graph;
+}
+
+TEST(AdviseTest, SpillsThatSaveHardlyAnythingAreNotAdvised) {
+  const auto of_spills = [](const Advice& advice) {
+    return std::count_if(advice.remedies.begin(), advice.remedies.end(), [](const Remedy& remedy) {
+      return remedy.kind == RemedyKind::kSpill || remedy.kind == RemedyKind::kLargerBudget ||
+             remedy.kind == RemedyKind::kReduceWaiting;
+    });
+  };
+  PlanOptions options;
+  options.schedule.algorithm = ScheduleAlgorithm::kProgram;
+  for (const bool within : {false, true}) {
+    SCOPED_TRACE(within);
+    if (within) options.capacity = 999;
+    EXPECT_GT(of_spills(AdviceFor(Waiting(100), options)), 0);
+    EXPECT_EQ(of_spills(AdviceFor(Waiting(9), options)), 0);
+  }
 }
 
 TEST(AdviseTest, SpillsThatFitHaveTheTrafficThatIsStated) {

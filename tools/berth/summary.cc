@@ -389,18 +389,23 @@ std::vector<std::string> AdviceLines(const Planned& planned) {
 // What was tried and helps, with the command to copy on a line of its own.
 std::string RemedyText(const Planned& planned) {
   if (!planned.advice || planned.outputs.json) return "";
-  std::string text;
+  const bool misfit = !planned.answer.fits() && planned.answer.capacity;
+  std::string text;  // Of what suffices, or without a capacity of all.
+  std::string lacking;
   for (const Remedy& remedy : planned.advice->remedies) {
-    const bool shown = remedy.estimated || remedy.kind == RemedyKind::kNotExamined;
-    if (remedy.command.empty() && !shown) continue;
-    text += "  " + Wrap(OneLine(remedy.title) + ". " + OneLine(remedy.detail), TextWidth() - 2, 2) +
-            "\n";
-    if (!remedy.command.empty()) text += "    " + remedy.command + "\n";
+    const bool missed = remedy.kind == RemedyKind::kNotExamined;
+    if (remedy.command.empty() && !remedy.estimated && !missed) continue;
+    std::string& group = misfit && !missed && !remedy.suffices() ? lacking : text;
+    group += "  " +
+             Wrap(OneLine(remedy.title) + ". " + OneLine(remedy.detail), TextWidth() - 2, 2) + "\n";
+    if (!remedy.command.empty()) group += "    " + remedy.command + "\n";
   }
-  if (text.empty()) return "";
-  const bool fits = !planned.answer.fits() && planned.answer.capacity;
-  return "\n" + Paint(Tone::kStrong, fits ? "What would make it fit" : "What would lower it") +
-         ", each tried\n" + text;
+  if (!text.empty()) {
+    text = "\n" + Paint(Tone::kStrong, misfit ? "What would make it fit" : "What would lower it") +
+           ", each tried\n" + text;
+  }
+  if (!lacking.empty()) text += "\n" + Paint(Tone::kStrong, "Not enough alone") + "\n" + lacking;
+  return text;
 }
 
 Json StripsJson(const std::vector<OperatorStrips>& chains) {
@@ -425,6 +430,7 @@ Json RemediesJson(const Advice& advice) {
                     {"detail", remedy.detail},
                     {"needs", ToJson(remedy.needs)},
                     {"fits", remedy.fits},
+                    {"enlarges", remedy.enlarges()},
                     {"traffic", ToJson(remedy.traffic)},
                     {"recompute_cost", ToJson(remedy.recompute_cost)},
                     {"command", remedy.command.empty() ? Json() : Json(remedy.command)},
@@ -573,9 +579,7 @@ void FindAdvice(Planned& planned, WatchedSearch& search) {
   // Fusing comes before writing in place.
   const bool in_place = is_model && !planned.provenance.in_place;
   AdviceOptions options{page, in_place && !planned.provenance.fused, in_place, {}};
-  // Within a budget there is advice only where there is no plan.
-  const bool useful = (!answer.spills && !answer.recomputes) || !planned.placed();
-  if (useful && planned.other_readings) options.models = planned.other_readings();
+  if (planned.other_readings && TriesModels(answer)) options.models = planned.other_readings();
   planned.advice = AdviceInTime(options, search, [&](const AdviceOptions& own, Budget& budget) {
     return is_model ? Advise(planned.model->graph, planned.provenance.options, answer, own, budget)
                     : Advise(planned.problem, answer, own, budget);

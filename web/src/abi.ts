@@ -145,6 +145,8 @@ export const REMEDY = new Struct({
   fits: "int",
   proved: "int",
   estimated: "int",
+  recompute_cost: "int64",
+  enlarges: "int",
 });
 export const DIFF = new Struct({
   height_before: "int64",

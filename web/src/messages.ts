@@ -26,6 +26,8 @@ export type Task =
 export interface Opened {
   kind: "graph" | "table" | "snapshot" | "plan" | "diff";
   openDimensions: string[];
+  /** Of a file with several, of which one is planned. */
+  problems: string[];
   operators: number;
   /** Of the page of a plan's file, or of two that are compared: nothing is planned. */
   data: string | null;
@@ -77,9 +79,13 @@ export type Reply = { id: number } & (
   | { is: "swept"; swept: Swept }
   | { is: "compared"; found: (MemoriesSummary | null)[] }
   | { is: "least"; summary: Summary }
+  /** Nobody asked: the nodes of the searches that were run while the page waited for a file. */
+  | { is: "warm"; nodes: number }
   | { is: "failed"; message: string; status: string }
 );
 /** The first message to a worker. */
 export interface Start {
   wasm: WebAssembly.Module;
+  /** Nothing is asked yet: there is time for warmUp(). */
+  warm: boolean;
 }

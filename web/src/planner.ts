@@ -234,6 +234,10 @@ export interface Remedy {
   fits: boolean;
   proved: boolean;
   estimated: boolean;
+  /** Of operators that run again; -1: none do. */
+  recompute_cost: number;
+  /** It gives more memory, within which a plan was found. */
+  enlarges: boolean;
 }
 
 export interface OptionInfo {
@@ -296,6 +300,7 @@ export class Plan extends Handle {
     abi: Abi,
     pointer: number,
     private readonly bytes: Uint8Array,
+    private readonly ofGraph: boolean,
   ) {
     super(abi, "plan", pointer);
     this.summary = summaryOf(abi.structOf(SUMMARY, "plan_summary", pointer));
@@ -363,8 +368,13 @@ export class Plan extends Handle {
   }
   /** Looks for what would lower the plan, or make it fit: for its page. */
   advise(options: Options = {}, watched: Watched = {}): void {
-    const advice = withOptions(this.abi, options, watched, (request) =>
-      this.abi.make("advise_plan", this.pointer, request),
+    const { abi, bytes } = this;
+    const advice = withOptions(abi, options, watched, (request) =>
+      this.ofGraph
+        ? abi.withBytes(bytes, (copy) =>
+            abi.make("advise_model", this.pointer, copy, bytes.length, request),
+          )
+        : abi.make("advise_plan", this.pointer, request),
     );
     this.advice?.free();
     this.advice = new Handle(this.abi, "advice", advice);
@@ -379,6 +389,7 @@ export class Plan extends Handle {
         fits: raw["fits"] === 1,
         proved: raw["proved"] === 1,
         estimated: raw["estimated"] === 1,
+        enlarges: raw["enlarges"] === 1,
       } as unknown as Remedy;
     });
   }
@@ -413,11 +424,6 @@ export class Input {
       throw new BerthError(`${name}: a plan, which is compared with another one`, "parse error");
     }
   }
-  /** Whether it has types of elements: an ONNX or TensorFlow Lite model. */
-  get isModel(): boolean {
-    const head = new TextDecoder().decode(this.bytes.subarray(0, 64));
-    return this.kind === "graph" && !/^\s*[{[]/.test(head);
-  }
   /** The handle of the graph or the problem. */
   private handle(options: Options): number {
     const key = JSON.stringify(READING.map((name) => String(options[name] ?? null)));
@@ -444,7 +450,7 @@ export class Input {
     const plan = withOptions(this.abi, asked, watched, (request) =>
       this.abi.make(call, handle, request),
     );
-    return new Plan(this.abi, plan, this.bytes);
+    return new Plan(this.abi, plan, this.bytes, this.kind === "graph");
   }
   sweep(options: Options = {}, watched: Watched = {}): Sweep {
     const handle = this.handle(options);
@@ -464,6 +470,17 @@ export class Input {
     return Array.from({ length: count }, (_, i) =>
       this.abi.textAt(this.abi.plain("graph_open_dimension", handle, i)),
     );
+  }
+  /** Of a file with several problems their names, for the option `problem`; of a snapshot those of its
+   * pools, the default first. */
+  problems(): string[] {
+    if (this.kind === "graph") return [];
+    const names = this.abi.withText(this.name, (name) =>
+      this.abi.withBytes(this.bytes, (copy) =>
+        this.abi.textOf("problem_names", copy, this.bytes.length, name),
+      ),
+    );
+    return names.split("\0").slice(0, -1);
   }
   operators(options: Options = {}): number {
     return this.kind === "graph" ? this.abi.plain("graph_operator_count", this.handle(options)) : 0;

@@ -8,24 +8,22 @@ import {
   type Options,
   type Plan,
   Planner,
-  type Remedy,
   kindOf,
 } from "./planner";
 import { costPoint, trafficPoint } from "./points";
+import { warmUp } from "./warm";
 import type { File, Reply, Request, Start, Swept, Task } from "./messages";
-
-/** Each of a few plans, which take milliseconds where a search need not go on. */
-const SECONDS_FOR_EIGHT_BITS = 1;
 
 type Say = (
   reply: Reply extends infer R ? (R extends Reply ? Omit<R, "id"> : never) : never,
 ) => void;
 
+const NOTHING_TO_PLAN = { openDimensions: [], problems: [], operators: 0 };
+
 class Desk {
   private input: Input | null = null;
   private plan: Plan | null = null;
   private diffPage: string | null = null;
-  private eightBit: Remedy[] = [];
   constructor(private readonly planner: Planner) {}
 
   run(task: Task, say: Say): void {
@@ -58,7 +56,7 @@ class Desk {
       const data = dataOf(this.diffPage);
       return say({
         is: "opened",
-        opened: { kind: "diff", openDimensions: [], operators: 0, data },
+        opened: { ...NOTHING_TO_PLAN, kind: "diff", data },
       });
     }
     const [file] = files as [File];
@@ -67,7 +65,7 @@ class Desk {
       const data = dataOfPlan(this.planner.diff(file, file).page, file);
       return say({
         is: "opened",
-        opened: { kind: "plan", openDimensions: [], operators: 0, data },
+        opened: { ...NOTHING_TO_PLAN, kind: "plan", data },
       });
     }
     this.input = this.planner.open(bytes, name);
@@ -76,6 +74,7 @@ class Desk {
       opened: {
         kind: this.input.kind as "graph" | "table" | "snapshot",
         openDimensions: this.input.openDimensions(),
+        problems: this.input.problems(),
         operators: this.input.operators(),
         data: null,
       },
@@ -90,7 +89,6 @@ class Desk {
     const plan = this.opened().plan(options, { onProgress });
     this.plan?.free();
     this.plan = plan;
-    this.eightBit = [];
     const tell = (final: boolean) =>
       say({
         is: "planned",
@@ -100,55 +98,18 @@ class Desk {
           run: options.prefetch ? plan.run() : null,
           recomputed: options.recompute ? plan.recomputed() : null,
           data: dataOf(plan.page()),
-          remedies: inOrder([...plan.remedies(), ...this.eightBit]),
+          remedies: plan.remedies(),
           final,
         },
       });
     tell(advise === null);
     if (advise === null) return;
-    this.eightBit = this.smaller(options);
     try {
       plan.advise(advise);
     } catch (error) {
       if (!(error instanceof BerthError)) throw error; // There is none for this kind of plan.
     }
     tell(true);
-  }
-
-  /** What 8-bit elements would save. The planner's own advice has it for files, which it can read again;
-   * here only this side has the bytes. */
-  private smaller(options: Options): Remedy[] {
-    const summary = this.plan!.summary;
-    const fits = ["optimal", "feasible"].includes(summary.outcome);
-    const asked = options.element_bytes !== undefined || options.memory?.length;
-    if (asked || (fits && summary.capacity >= 0) || !this.opened().isModel) return [];
-    const remedies: Remedy[] = [];
-    for (const more of [{}, { in_place: true }, { fuse: true, in_place: true }]) {
-      const added = Object.keys(more).filter((name) => !options[name as keyof Options]);
-      if (Object.keys(more).length > 0 && added.length === 0) continue;
-      const next = { ...options, ...more, element_bytes: 1 };
-      const plan = this.opened().plan({ ...next, time_limit: SECONDS_FOR_EIGHT_BITS });
-      const { height, outcome, capacity, height_bound, has_plan, spilled, retrieved } =
-        plan.summary;
-      plan.free();
-      const before = remedies.at(-1)?.needs ?? summary.height;
-      if (!has_plan || height < 0 || height > 0.99 * before) continue;
-      const enough = capacity >= 0 && (outcome === "optimal" || outcome === "feasible");
-      const flags = ["--element-bytes 1", ...added.map((name) => `--${name.replace("_", "-")}`)];
-      const with_ = { in_place: ", outputs written over inputs", fuse: ", fused operators" };
-      remedies.push({
-        title: `8-bit elements${added.map((name) => with_[name as "fuse"]).join("")}`,
-        detail: `As after quantisation: the plan then needs ${height} bytes.`,
-        change: flags.join(" "),
-        needs: height,
-        traffic: enough ? spilled + retrieved : -1,
-        fits: enough,
-        proved: height === height_bound,
-        estimated: false,
-      });
-      if (enough) break;
-    }
-    return remedies;
   }
 
   private take(kind: string): Uint8Array {
@@ -247,20 +208,22 @@ class Desk {
   }
 }
 
-/** What fits comes first. */
-const inOrder = (remedies: Remedy[]): Remedy[] =>
-  remedies.sort((x, y) => Number(y.fits) - Number(x.fits));
-
 /** A memory as it is written, NAME[=CAPACITY][@SPEED], of another size. */
 const withSize = (row: string, size: number): string =>
   row.replace(/^([^=@]*)(=[^@]*)?/, `$1=${size}`);
 
 let desk: Promise<Desk> | null = null;
+let asked = false;
+async function begin({ wasm, warm }: Start): Promise<void> {
+  const planner = startEngine(wasm).then((abi) => new Planner(abi));
+  desk = planner.then((ready) => new Desk(ready));
+  if (!warm) return;
+  const nodes = await warmUp(await planner, () => asked);
+  self.postMessage({ id: 0, is: "warm", nodes });
+}
 self.addEventListener("message", async ({ data }: MessageEvent<Start | Request>) => {
-  if ("wasm" in data) {
-    desk = startEngine(data.wasm).then((abi) => new Desk(new Planner(abi)));
-    return;
-  }
+  if ("wasm" in data) return begin(data).catch(() => {}); // Whoever asks for something hears.
+  asked = true;
   const { id, task } = data;
   const say: Say = (reply) => self.postMessage({ id, ...reply });
   try {

@@ -23,6 +23,7 @@ import { BerthError, kindOf, load, place, plan } from "../dist/index.mjs";
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, "..", "..");
 const command = process.env.BERTH ?? join(root, "build/release/tools/berth/berth");
+const hasCommand = existsSync(command);
 const data = process.env.BERTH_DATA;
 const folder = mkdtempSync(join(tmpdir(), "berth-web-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -74,7 +75,7 @@ const filesIn = (...parts) => {
     : [];
 };
 
-describe("plans are those of the command", { skip: existsSync(command) ? false : command }, () => {
+describe("plans are those of the command", { skip: hasCommand ? false : command }, () => {
   const examples = filesIn(root, "examples").filter((path) => /\.(csv|onnx|json)$/.test(path));
   for (const path of examples) {
     test(basename(path), () => void compare(path));
@@ -302,6 +303,45 @@ test("a search reports, and ends when it is told to", () => {
   assert.throws(thrown, /mine/);
 });
 
+test(
+  "advice for a model is that of the command, with its command lines",
+  { skip: !hasCommand },
+  () => {
+    const path = join(root, "examples/cells.onnx");
+    const made = planner.plan(readFileSync(path), { capacity: "512KiB" }, { name: "cells.onnx" });
+    made.advise();
+    const remedies = made.remedies();
+    made.free();
+    const result = spawnSync(command, ["plan", path, "--capacity", "512KiB", "--json"], {
+      encoding: "utf8",
+    });
+    const said = JSON.parse(result.stdout).remedies;
+    assert.ok(said.some(({ command }) => / --element-bytes 1$/.test(command)));
+    assert.deepEqual(
+      remedies.map(({ title, detail, needs, fits, enlarges }) => ({
+        ...{ title, detail, fits, enlarges },
+        needs: needs < 0 ? null : needs,
+      })),
+      said.map(({ title, detail, needs, fits, enlarges }) => ({
+        ...{ title, detail, fits, enlarges },
+        needs,
+      })),
+    );
+    for (const [i, { change }] of remedies.entries()) {
+      if (change) assert.ok(said[i].command.includes(change.split(" ")[0]), change);
+    }
+  },
+);
+test("problems of a file are told by name", () => {
+  const open = (text) => planner.open(new TextEncoder().encode(text), "x");
+  const two = open("MODEL a\nALLOC 1 9\nMODEL b\nALLOC 1 5\n");
+  assert.deepEqual(two.problems(), ["a", "b"]);
+  const plan = two.plan({ problem: "b" });
+  assert.equal(plan.summary.height, 5);
+  plan.free();
+  assert.deepEqual(open("id,lower,upper,size\nx,0,2,7\n").problems(), []);
+  assert.throws(() => open("MODEL a\nALLOC 1\n").problems(), /x:2/);
+});
 test("two plans are compared", () => {
   const bytes = readFileSync(join(root, "examples/cells.onnx"));
   const json = (options) => {

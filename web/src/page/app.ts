@@ -1,6 +1,6 @@
 // The page: a file is dropped, its plan is shown as a report, and changes with the controls.
 import { Chart } from "../../../src/report/app/src/chart";
-import { type Data, parseExactly } from "../../../src/report/app/src/data";
+import { type Data, parseExactly, suffices } from "../../../src/report/app/src/data";
 import { h, named } from "../../../src/report/app/src/dom";
 import {
   abridged,
@@ -52,6 +52,12 @@ interface Advice {
   fits: boolean;
   next: Settings;
 }
+interface AdviceGroup {
+  title: string;
+  useful: Advice[];
+}
+/** Of each group. */
+const MOST_ADVICE = 5;
 
 export class App {
   private files: File[] = [];
@@ -86,6 +92,10 @@ export class App {
   private drawn = 0;
   /** How often a plan was shown; for tests. */
   plans = 0;
+  /** Nodes of the searches that made the browser compile the planner before it was needed; for tests. */
+  get warm(): number {
+    return this.desk.warm;
+  }
 
   constructor(
     private readonly root: HTMLElement,
@@ -206,10 +216,10 @@ export class App {
   }
 
   /** Everything around the report. Settings stay from one file to the next, as they tell of a device and
-   * of what is asked; sizes of dimensions that only the file before has do not. Of the first file,
-   * a link set them, so what it sets in vain is said. */
+   * of what is asked; sizes of dimensions that only the file before has do not, nor does the choice of
+   * one of its problems. Of the first file, a link set them, so dimensions that it sets in vain are said. */
   private frame(first: boolean): void {
-    const { kind, operators, openDimensions, data } = this.opened!;
+    const { kind, operators, openDimensions, problems, data } = this.opened!;
     const diff = kind === "diff";
     const given = data !== null; // Nothing is left to plan.
     const [file] = this.files;
@@ -228,8 +238,11 @@ export class App {
     const settings = settingsFrom(location.hash.slice(1));
     const lacking = Object.keys(settings.dim).filter((name) => !openDimensions.includes(name));
     if (!first) for (const name of lacking) delete settings.dim[name];
+    const before = settings.problem;
+    if (!problems.includes(before)) settings.problem = problems.length > 1 ? problems[0]! : "";
     this.controls = given ? null : new Controls(kind, settings, () => this.changed());
     this.controls?.openDimensions(openDimensions);
+    this.controls?.problems(problems, kind === "snapshot" ? "Pool" : "Problem");
     const what = [
       bytes(file!.bytes.length),
       operators ? `${grouped(operators)} operators` : "",
@@ -256,7 +269,8 @@ export class App {
       this.extras,
     );
     this.showExtras();
-    if (!given && !first && lacking.length) this.tell();
+    const forgotten = (!first && lacking.length > 0) || settings.problem !== before;
+    if (!given && forgotten) this.tell();
   }
 
   /** One menu for all files: of the plan, and of the picture as it is shown. */
@@ -410,7 +424,8 @@ export class App {
         return;
       }
       const malformed = error instanceof Failure && error.status === "parse error";
-      if (!this.report && (malformed || this.kind !== "graph")) {
+      const choice = this.opened!.problems.length > 1;
+      if (!this.report && !choice && (malformed || this.kind !== "graph")) {
         // No control could change that.
         this.start();
         this.complain(messageOf(error));
@@ -429,8 +444,7 @@ export class App {
     this.place.classList.remove("stale");
     if (settings.memory === null && summary.addressed && !planned.several) this.setBase(summary);
     this.showRange();
-    this.showReport(planned.data);
-    this.showRemedies(planned.remedies);
+    this.showPlanned(planned);
     const took = duration((performance.now() - began) / 1000);
     this.verdict = verdictOf(planned, this.again(), this.leastKnown());
     this.tone = toneOf(planned);
@@ -461,14 +475,18 @@ export class App {
     });
     return again;
   }
+  /** Where the slider ends, and what is known along it with these settings. A plan that spills, or runs
+   * operators again, says nothing of plans that do not. */
   private showRange(): void {
-    const { base, summary } = this;
     if (!this.controls) return;
-    const height = base?.height ?? summary?.height ?? -1;
-    const known = base ?? {
-      bound: summary?.height_bound ?? 0,
-      written: summary?.program_order_peak ?? -1,
+    const s = this.summary;
+    const apart = s?.spills || this.recomputed !== null;
+    const known = (this.base?.key === this.baseKey() ? this.base : null) ?? {
+      height: s && !apart ? s.height : -1,
+      bound: s && !apart ? s.height_bound : 0,
+      written: s?.program_order_peak ?? -1,
     };
+    const { height } = known;
     const top = Math.max(height, known.written, known.bound, this.settings().memory ?? 0, 1);
     const marks = [
       ...(height > 0 ? [{ at: height, title: known.bound === height ? "least" : "ours" }] : []),
@@ -481,8 +499,22 @@ export class App {
     ];
     this.controls.range(Math.floor(0.2 * Math.max(1, known.bound)), Math.ceil(1.1 * top), marks);
   }
-  private showReport(text: string): void {
+  /** A plan with what is advised. The planner does not know the command line that follows its advice. */
+  private showPlanned({ data, remedies }: Planned): void {
+    const file = this.files[0]!.name;
+    const each = remedies.map((remedy) => {
+      const next = changed(this.settings(), remedy.change);
+      return { remedy, next };
+    });
+    const commands = each.map(
+      ({ next }) => next && commandOf(optionsOf(next, this.kind), this.kind, file),
+    );
+    this.showReport(data, commands);
+    this.showRemedies(each.flatMap(({ remedy, next }) => (next ? [{ ...remedy, next }] : [])));
+  }
+  private showReport(text: string, commands: (string | null)[] = []): void {
     const data = parseExactly(text) as Data;
+    commands.forEach((command, i) => (data.remedies[i]!.command = command));
     if (this.report) {
       this.report.setData(data);
     } else {
@@ -493,55 +525,48 @@ export class App {
     }
     this.showTakeAway();
   }
-  private showRemedies(remedies: Remedy[]): void {
-    const useful = remedies
-      .map((remedy) => ({ remedy, next: changed(this.settings(), remedy.change) }))
-      .filter(({ next }) => next !== null)
-      .slice(0, 5);
-    const short = this.summary?.outcome === "infeasible" || this.summary?.outcome === "unknown";
-    const enough = useful.some(({ remedy }) => remedy.fits || enlarges(remedy));
-    this.showAdvice(
-      !short ? "Would lower it" : enough ? "Would make it fit" : "Would help",
-      useful.map(({ remedy, next }) => ({
-        ...remedy,
-        next: next!,
-        note:
-          needs(remedy) + (short && !enlarges(remedy) && !remedy.fits ? ", still too much" : ""),
-      })),
-    );
+  private showRemedies(remedies: (Remedy & { next: Settings })[]): void {
+    const useful = remedies.map((remedy) => ({ ...remedy, note: noteOf(remedy) }));
+    const { outcome, capacity } = this.summary!;
+    if (outcome !== "infeasible" && outcome !== "unknown") {
+      return this.showAdvice([{ title: "Would lower it", useful }]);
+    }
+    // Of an order only the peak is known where no plan in it was found.
+    const rest = useful.filter((remedy) => !suffices(remedy));
+    const short = rest.every(({ needs }) => needs > capacity);
+    this.showAdvice([
+      { title: "Would make it fit", useful: useful.filter(suffices) },
+      { title: short ? "Not enough alone" : "Would help", useful: rest },
+    ]);
   }
-  private showAdvice(title: string, useful: Advice[]): void {
-    this.advice.hidden = useful.length === 0;
+  private showAdvice(all: AdviceGroup[]): void {
+    const groups = all.filter(({ useful }) => useful.length > 0);
+    this.advice.hidden = groups.length === 0;
     // The room that advice has taken stays, so that the picture does not move when it comes and goes.
-    if (useful.length) {
+    if (groups.length) {
       requestAnimationFrame(() => {
         const { height } = this.answer.getBoundingClientRect();
         this.answer.style.minHeight = `${height}px`;
       });
     }
     this.advice.replaceChildren(
-      h("h2", {}, title),
-      h(
-        "ul",
-        {},
-        ...useful.map((each) =>
-          h(
-            "li",
-            {},
-            h(
-              "button",
-              {
-                type: "button",
-                class: each.fits ? "fits" : "",
-                title: each.detail,
-                onclick: () => this.controls!.set(each.next),
-              },
-              h("bdi", {}, each.title),
-              each.note ? h("small", {}, ` ${each.note}`) : null,
-            ),
-          ),
-        ),
-      ),
+      ...groups.map(({ title, useful }) => {
+        const items = useful.slice(0, MOST_ADVICE).map((each) => h("li", {}, this.remedy(each)));
+        return h("div", {}, h("h2", {}, title), h("ul", {}, ...items));
+      }),
+    );
+  }
+  private remedy(each: Advice): HTMLElement {
+    return h(
+      "button",
+      {
+        type: "button",
+        class: each.fits ? "fits" : "",
+        title: each.detail,
+        onclick: () => this.controls!.set(each.next),
+      },
+      h("bdi", {}, each.title),
+      each.note ? h("small", {}, ` ${each.note}`) : null,
     );
   }
 
@@ -566,8 +591,7 @@ export class App {
           {
             planned: (planned) => {
               if (turn !== this.planning || !planned.final) return;
-              this.showReport(planned.data);
-              this.showRemedies(planned.remedies);
+              this.showPlanned(planned);
             },
           },
         );
@@ -632,7 +656,14 @@ export class App {
       return [{ title, next, fits, detail: `Tried: ${what}`, note: what, worth: found }];
     });
     useful.sort((x, y) => x.worth.unplaced - y.worth.unplaced || x.worth.cost - y.worth.cost);
-    this.showAdvice(lacking ? "Would make it fit" : "Would lower the cost", useful);
+    this.showAdvice(
+      lacking
+        ? [
+            { title: "Would make it fit", useful: useful.filter(({ fits }) => fits) },
+            { title: "Not enough alone", useful: useful.filter(({ fits }) => !fits) },
+          ]
+        : [{ title: "Would lower the cost", useful }],
+    );
     this.search.end(this.verdict, this.tone);
   }
 
@@ -736,10 +767,11 @@ export class App {
   }
 }
 
-/** A remedy that gives more memory. */
-const enlarges = ({ change }: Remedy) => /--(capacity|budget) /.test(change);
-const needs = ({ needs, title }: Remedy) =>
-  needs >= 0 && !title.includes(bytes(needs)) ? `needs ${bytes(needs)}` : "";
+/** What the title of a remedy does not say. */
+function noteOf({ title, needs, traffic }: Remedy): string {
+  if (traffic > 0) return `${bytes(traffic)} of traffic`;
+  return needs >= 0 && !title.includes(bytes(needs)) ? `needs ${bytes(needs)}` : "";
+}
 
 const ENDINGS: Record<Taken, string> = {
   html: "html",

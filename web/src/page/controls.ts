@@ -1,6 +1,6 @@
 // The panel above the report: what to plan for. Whatever is changed is planned again at once.
 import { h, named } from "../../../src/report/app/src/dom";
-import { bytes, grouped, parseBytes } from "../../../src/report/app/src/format";
+import { abridged, bytes, grouped, parseBytes } from "../../../src/report/app/src/format";
 import {
   BOARDS,
   COUNTS,
@@ -46,6 +46,7 @@ export class Controls {
   private readonly marks = h("div", { class: "marks", "aria-hidden": "true" });
   private readonly markList = h("p", { class: "note mark-list" });
   private readonly dims = h("fieldset", { class: "dims", hidden: true });
+  private readonly problem = h("div", { class: "choices", hidden: true });
   private readonly single: HTMLElement;
   private readonly board = h("fieldset", { class: "board", hidden: true });
   private readonly only: [HTMLElement, (settings: Settings) => boolean][] = [];
@@ -93,6 +94,7 @@ export class Controls {
       { class: "controls", "aria-label": "What to plan for" },
       this.single,
       graph ? this.board : null,
+      graph ? null : this.problem,
       graph ? this.choices() : this.seconds(),
       graph ? this.dims : null,
     );
@@ -319,6 +321,21 @@ export class Controls {
     field.addEventListener("change", () => this.set({ [key]: field.value.trim() }));
     this.fields.push(() => (field.value = String(this.settings[key])));
     return h("label", {}, h("span", {}, title), field, h("small", {}, unit));
+  }
+
+  /** Which of several problems is planned. */
+  problems(names: string[], what: string): void {
+    this.problem.hidden = names.length < 2;
+    if (this.problem.hidden) return;
+    const list = h(
+      "select",
+      { id: "set-problem" },
+      ...names.map((name) => h("option", { value: name }, abridged(name, 60))),
+    ) as HTMLSelectElement;
+    list.value = this.settings.problem;
+    list.addEventListener("change", () => this.set({ problem: list.value }));
+    const title = `${what}, of ${grouped(names.length)}`;
+    this.problem.replaceChildren(h("label", {}, h("span", {}, title), list));
   }
 
   /** Fields for what the model leaves open. */

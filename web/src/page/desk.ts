@@ -5,7 +5,7 @@
 // next one reads the file again. Searches are deterministic: the best plan of a search that was ended
 // is found once more by another one that ends as soon as it is as good. A plan that comes within GRACE is
 // shown even if it is no longer the newest.
-import type { File, Opened, Planned, Reply, Request, Swept, Task } from "../messages";
+import type { File, Opened, Planned, Reply, Request, Start, Swept, Task } from "../messages";
 
 export class Failure extends Error {
   constructor(
@@ -53,6 +53,14 @@ export class Desk {
     private readonly makeWorker: () => Worker,
     private readonly wasm: Promise<WebAssembly.Module>,
   ) {}
+
+  /** Nodes of the searches that the first worker ran while nothing was asked; 0: it has not. */
+  warm = 0;
+  /** Hires a worker before there is a file, so that it has compiled the planner by then. */
+  async prepare(): Promise<void> {
+    const wasm = await this.wasm.catch(() => null); // Whoever opens a file hears.
+    if (wasm && !this.worker && !this.running) this.worker = this.hire(wasm, true);
+  }
 
   /** Opens a file, or two plans; what was asked before is forgotten. */
   async open(files: File[]): Promise<Opened> {
@@ -137,7 +145,7 @@ export class Desk {
       try {
         const wasm = await this.wasm;
         if (this.running !== job) return;
-        this.worker = this.hire(wasm);
+        this.worker ??= this.hire(wasm, false);
       } catch (error) {
         this.running = null;
         job.fail(
@@ -150,7 +158,7 @@ export class Desk {
     const request: Request = { id: job.id, task: job.task };
     this.worker.postMessage(request);
   }
-  private hire(wasm: WebAssembly.Module): Worker {
+  private hire(wasm: WebAssembly.Module, warm: boolean): Worker {
     const worker = this.makeWorker();
     worker.addEventListener("message", ({ data }: MessageEvent<Reply>) => {
       if (this.worker === worker) this.hear(data);
@@ -159,11 +167,13 @@ export class Desk {
       event.preventDefault();
       if (this.worker === worker) this.break(`the planner failed: ${event.message}`);
     });
-    worker.postMessage({ wasm });
+    const start: Start = { wasm, warm };
+    worker.postMessage(start);
     return worker;
   }
 
   private hear(reply: Reply): void {
+    if (reply.is === "warm") this.warm = reply.nodes;
     const job = this.running;
     if (!job || reply.id !== job.id) return;
     const { listener, task } = job;

@@ -32,6 +32,7 @@ const examples = (JSON.parse(textOf("examples")) as Packed[]).map(
 );
 const app = new App(element("app"), desk, examples);
 app.start();
+void desk.prepare();
 const given = textOf("given");
 if (given.startsWith("[")) {
   // By `berth view`.

@@ -39,6 +39,8 @@ export interface Settings {
   alignment: string;
   /** Sizes of the dimensions that the model leaves open. */
   dim: Record<string, string>;
+  /** Of a file with several problems, the name of the one to plan. */
+  problem: string;
   /** Seconds; null: until nothing is left to find out. */
   time_limit: number | null;
 }
@@ -58,6 +60,7 @@ export const DEFAULTS: Settings = {
   count: "none",
   alignment: "",
   dim: {},
+  problem: "",
   time_limit: 10,
 };
 
@@ -139,8 +142,9 @@ export function optionsOf(settings: Settings, kind: Kind): Options {
     if (alignment) options["alignment"] = alignment;
     const dims = Object.entries(settings.dim).filter(([, size]) => size.trim());
     if (dims.length) options["dim"] = dims.map(([name, size]) => `${name}=${size.trim()}`);
-  } else if (memory !== null) {
-    options["capacity"] = memory;
+  } else {
+    if (memory !== null) options["capacity"] = memory;
+    if (settings.problem) options["problem"] = settings.problem;
   }
   if (settings.time_limit !== null) options["time_limit"] = settings.time_limit;
   return options;
@@ -208,6 +212,7 @@ export function settingsFrom(text: string): Settings {
   settings.device = among("device", Object.keys(DEVICES), "");
   settings.activations_in = link.get("activations_in") ?? "";
   settings.weights_in = link.get("weights_in") ?? "";
+  settings.problem = link.get("problem") ?? "";
   settings.order = among(
     "order",
     ORDERS.map(([name]) => name),

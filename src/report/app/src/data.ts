@@ -169,8 +169,12 @@ export interface Remedy {
   traffic: Num | null;
   /** Of operators computed in strips, which Berth cannot do itself: there is no command. */
   estimated: boolean;
+  /** It gives more memory, within which a plan was found. */
+  enlarges: boolean;
   command: string | null;
 }
+/** Where nothing fits: whether this change, and no other, makes it fit. */
+export const suffices = ({ fits, enlarges }: Pick<Remedy, "fits" | "enlarges">) => fits || enlarges;
 export interface Data {
   format: string;
   format_version: number;

@@ -1,6 +1,6 @@
 // Details of the selected buffer or operator.
 import { CHANGES } from "./colors";
-import type { Remedy } from "./data";
+import { type Remedy, suffices } from "./data";
 import { copyFacts } from "./copies";
 import { type Child, h, named } from "./dom";
 import { abridged, bytes, difference, grouped, percent, sum } from "./format";
@@ -204,12 +204,14 @@ function remedyDetails(app: PlanApp): HTMLElement[] {
   if (!remedies.length) return [];
   // What was tried first: with a command, or of strips.
   const able = remedies.filter(({ command, estimated }) => command !== null || estimated);
-  const rows = (able.length ? able : remedies).slice(0, MOST_REMEDIES).map((remedy) => {
+  const enough = conflict ? remedies.filter(suffices) : [];
+  const best = enough.length ? enough : able.length ? able : remedies;
+  const rows = best.slice(0, MOST_REMEDIES).map((remedy) => {
     const text = remedyFigures(remedy);
     return h("li", {}, h("bdi", {}, remedy.title), text ? h("small", {}, ` ${text}`) : null);
   });
   return [
-    h("h2", { class: "second" }, conflict ? "What would make it fit" : "What would lower it"),
+    h("h2", { class: "second" }, enough.length ? "What would make it fit" : "What would lower it"),
     h("ol", { class: "would" }, ...rows),
     button(able.length ? "Details and commands" : "Details", () => app.openTab("fit")),
   ];

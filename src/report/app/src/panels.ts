@@ -1,7 +1,7 @@
 // The panels below the picture: what the peak is made of, what would lower it, and tables of all.
 import { CHANGES } from "./colors";
 import { conflictSentence } from "./conflict";
-import type { Num, Plan } from "./data";
+import { type Num, type Plan, type Remedy, suffices } from "./data";
 import { bufferLink, stepLink } from "./links";
 import { type Child, h, named } from "./dom";
 import { memoryColumn, memoryColumns } from "./memories";
@@ -229,7 +229,20 @@ export function whyPanel(app: PlanApp): HTMLElement {
 }
 
 export function fitPanel(app: PlanApp): HTMLElement {
-  const { remedies, notes } = app.data;
+  const { conflict, remedies, notes } = app.data;
+  // Facts, of which no plan was made, are neither.
+  const lacks = (remedy: Remedy) => conflict !== null && remedy.needs !== null && !suffices(remedy);
+  return h(
+    "div",
+    { class: "fit" },
+    ...remedyParts(remedies.filter((remedy) => !lacks(remedy))),
+    ...remedyParts(remedies.filter(lacks), "Not enough alone"),
+    ...(app.plans[0]!.n ? reliefParts(app) : []),
+    ...notes.map((text) => h("p", { class: "advice" }, h("bdi", {}, visible(text)))),
+  );
+}
+function remedyParts(remedies: Remedy[], title = ""): HTMLElement[] {
+  if (!remedies.length) return [];
   const items = remedies.map((remedy) =>
     h(
       "li",
@@ -247,13 +260,7 @@ export function fitPanel(app: PlanApp): HTMLElement {
       remedy.command === null ? null : commandLine(remedy.command),
     ),
   );
-  return h(
-    "div",
-    { class: "fit" },
-    items.length ? h("ol", { class: "remedies" }, ...items) : null,
-    ...(app.plans[0]!.n ? reliefParts(app) : []),
-    ...notes.map((text) => h("p", { class: "advice" }, h("bdi", {}, visible(text)))),
-  );
+  return [...(title ? [h("h3", {}, title)] : []), h("ol", { class: "remedies" }, ...items)];
 }
 function reliefParts(app: PlanApp): HTMLElement[] {
   const { relief, peak, buffers } = app.plans[0]!.raw;
