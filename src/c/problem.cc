@@ -267,10 +267,9 @@ berth_status berth_problem_names(const char* bytes, size_t length, const char* n
                                  berth_text** names, berth_error** error) {
   return c::Call(error, [&]() -> Result<void> {
     const std::string shown = name == nullptr ? "table" : name;
+    const std::vector<std::string> found = BERTH_TRY(c::NamesIn(c::ViewOf(bytes, length), shown));
     std::string list;
-    for (const std::string& each : BERTH_TRY(c::NamesIn(c::ViewOf(bytes, length), shown))) {
-      list += each + '\0';
-    }
+    for (const std::string& each : found) list += each + '\0';
     c::Give(names, std::move(list));
     return {};
   });

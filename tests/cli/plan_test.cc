@@ -289,7 +289,7 @@ ProcessResult Copied(const std::string& command) {
 }
 
 // From a capacity that is too small to a plan that fits with one command of the answer.
-TEST_F(PlanCommandTest, TheFirstCommandOfTheAnswerFits) {
+TEST_F(PlanCommandTest, CommandsThatWouldMakeItFitDo) {
   for (const std::string capacity : {"512KiB", "360KiB", "300KiB", "200KiB", "16KiB", "1KiB"}) {
     for (const std::string asked : {"--capacity", "--budget"}) {
       SCOPED_TRACE(asked + " " + capacity);
@@ -298,9 +298,14 @@ TEST_F(PlanCommandTest, TheFirstCommandOfTheAnswerFits) {
       EXPECT_EQ(result.exit_code, 1);
       EXPECT_FALSE(Exists(Path("it's a plan.json")));
       ExpectHas(result.standard_output, "What would make it fit, each tried\n");
-      const auto commands = CommandsOf(result.standard_output);
-      ASSERT_FALSE(commands.empty()) << result.standard_output;
-      EXPECT_EQ(Copied(commands.front()).exit_code, 0) << commands.front();
+      // All of the first list, not only what comes first.
+      const std::string& text = result.standard_output;
+      const auto commands = CommandsOf(text.substr(0, text.find("Not enough alone\n")));
+      ASSERT_FALSE(commands.empty()) << text;
+      for (const std::string& command : commands) {
+        std::remove(Path("it's a plan.json").c_str());
+        EXPECT_EQ(Copied(command).exit_code, 0) << command;
+      }
       // The plan is written where it was asked for.
       EXPECT_TRUE(Exists(Path("it's a plan.json")));
       EXPECT_EQ(Berth({"check", BERTH_SOURCE_DIR "/examples/cells.onnx", Path("it's a plan.json")})

@@ -423,9 +423,11 @@ export class App {
         this.search.end("Stopped before a plan was found.");
         return;
       }
+      const { kind, openDimensions, problems } = this.opened!;
       const malformed = error instanceof Failure && error.status === "parse error";
-      const choice = this.opened!.problems.length > 1;
-      if (!this.report && !choice && (malformed || this.kind !== "graph")) {
+      // A model may not run with some sizes, and one problem of several may be the wrong one.
+      const choice = openDimensions.length > 0 || problems.length > 1;
+      if (!this.report && !choice && (malformed || kind !== "graph")) {
         // No control could change that.
         this.start();
         this.complain(messageOf(error));

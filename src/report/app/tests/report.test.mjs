@@ -607,7 +607,7 @@ test("what does not fit says why, and what would do", async () => {
   );
   assert.deepEqual([...rows].sort(), conflict.buffers.map((b) => b.id ?? b).sort());
   await page.click("#tab-fit");
-  const remedies = await page.locator(".remedies").textContent();
+  const remedies = await page.locator(".remedies").first().textContent();
   assert.ok(remedies.includes("1,400"), remedies);
   await page.click("#tab-about");
   const shown = await texts(page, "key");
@@ -847,7 +847,7 @@ test("a budget that is too small says why, and what would do", async () => {
     shop.berth(["plan", model, "--budget", String(answer.named_budgets.MR), "--json"]).stdout,
   );
   assert.ok(
-    (await page.locator(".remedies").textContent()).includes(
+    (await page.locator(".remedies").first().textContent()).includes(
       `${grouped(enough.traffic.avoidable)} bytes) of traffic`,
     ),
   );
@@ -900,6 +900,17 @@ test("the peak and what lowers it are above the fold until something is selected
   const expected = remedies.filter((remedy) => remedy.command !== null);
   assert.equal(commands.length, expected.length);
   assert.match(commands[0], /^berth plan .*--element-bytes 1/);
+  // What does not suffice stands apart, and not beside the peak.
+  const lacking = remedies.filter(
+    ({ needs, fits, enlarges }) => needs !== null && !fits && !enlarges,
+  );
+  const apart = page.locator("h3:text-is('Not enough alone') + .remedies li h3");
+  assert.deepEqual(
+    await apart.allTextContents(),
+    lacking.map(({ title }) => title),
+  );
+  for (const { text } of would)
+    assert.ok(!lacking.some(({ title }) => text.startsWith(title)), text);
   // The card of an estimate says that it is one, and has no command.
   const estimate = remedies.find((remedy) => remedy.estimated);
   const card = page.locator(".remedies li", { hasText: estimate.title });
