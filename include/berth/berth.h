@@ -64,7 +64,7 @@ extern "C" {
 
 /* Of this header. Programs work with every library whose berth_abi_version() is at least this and
    whose name (libberth.so.1) is the same. */
-#define BERTH_ABI_VERSION 3
+#define BERTH_ABI_VERSION 4
 BERTH_API int berth_abi_version(void);
 /* Of Berth: "0.1.0". */
 BERTH_API const char* berth_version_string(void);
@@ -362,7 +362,8 @@ typedef struct berth_memories {
      steps [start, end). */
   const int64_t* reserved;
   size_t reserved_count;
-  /* Of each buffer in each memory; -1: it may not be there. NULL: anywhere, at no cost. */
+  /* Of each buffer in each memory; -1: it may not be there, BERTH_BY_USES (since version 4): what its
+     uses cost there. NULL: anywhere, at what its uses cost; buffers with `places` there alone. */
   const int64_t* costs;
   /* Of each buffer if it is not placed; -1: it must be. NULL: all must be. */
   const int64_t* costs_left_out;
@@ -377,7 +378,28 @@ typedef struct berth_memories {
   const size_t* apart;
   size_t apart_count;
   const int8_t* apart_memories; /* 1: nor are they in one memory. NULL: 0. */
+  /* Since version 4. */
+  const char* const* names; /* Of each memory, for errors: unique. NULL: "0", "1", ... */
+  const int64_t* bases;     /* The address of the first byte of each memory. NULL: 0. */
+  /* A buffer costs `read_costs` for every `read_bytes` bytes that are read, the same of those that are
+     written, and `access_costs` for each access, each product rounded up. Of each memory. NULL: a cost
+     of 0, and 1 byte. */
+  const int64_t* read_costs;
+  const int64_t* read_bytes;
+  const int64_t* write_costs;
+  const int64_t* write_bytes;
+  const int64_t* access_costs;
+  /* The uses of each buffer. NULL: 0. */
+  const int64_t* bytes_read;
+  const int64_t* bytes_written;
+  const int64_t* accesses;
+  /* Single offsets that a buffer may be at besides, four numbers each: the buffer, the memory, the
+     offset, and the cost there. */
+  const int64_t* places;
+  size_t place_count;
 } berth_memories;
+/* Of berth_memories.costs. */
+#define BERTH_BY_USES (-2)
 
 /* What is known of a plan for several memories. Bounds are proved. */
 typedef struct berth_memories_summary {
@@ -416,6 +438,53 @@ BERTH_API berth_status berth_place_in_memories(const berth_problem* problem,
 BERTH_API berth_status berth_repack(const berth_problem* problem, const berth_memories* memories,
                                     const berth_options* options, int64_t* chosen, int64_t* offsets,
                                     berth_memories_summary* summary, berth_error** error);
+
+/* What keeps a buffer from a memory in which it would cost less. */
+typedef enum berth_obstacle {
+  BERTH_OBSTACLE_MEMORY = 0,  /* The memory has no place for it even if it has nothing else. */
+  BERTH_OBSTACLE_BYTES = 1,   /* At a step of its lifetime fewer bytes are free than it needs. */
+  BERTH_OBSTACLE_PLACES = 2,  /* Enough are free at each step, but nowhere the same ones. */
+  BERTH_OBSTACLE_NOTHING = 3  /* Nothing: the plan is not the best. */
+} berth_obstacle;
+/* "memory", "bytes", ... */
+BERTH_API const char* berth_obstacle_name(berth_obstacle obstacle);
+/* A buffer, or several that stand together, and a memory in which it would cost less. Since version 4. */
+typedef struct berth_displaced {
+  size_t struct_size;
+  const size_t* buffers; /* Of a plan of a graph, tensors. Lists live until the handle is freed. */
+  size_t buffer_count;
+  int64_t start; /* It is live at the steps from `start` to `end` - 1; of several, the first one. */
+  int64_t end;
+  size_t memory;  /* Where it is; BERTH_NONE: nowhere. */
+  size_t cheaper; /* Where it would cost less. */
+  int64_t cost;   /* What it costs; 0 if it must be placed and is not. */
+  int64_t least;  /* What it would cost there. */
+  int32_t must;   /* It must be placed and is not. */
+  berth_obstacle obstacle;
+  /* The step at which the fewest bytes of the cheaper memory are left for it, as that is now. Not where
+     the memory is the obstacle, nor where it has no capacity. */
+  int32_t has_step;
+  int64_t step;
+  int64_t free;   /* How many are left, */
+  int64_t needed; /* and how many it needs. */
+  int64_t offset; /* Where in the cheaper memory what is in the way saves the least; -1: nowhere. */
+  const size_t* in_the_way;
+  size_t in_the_way_count;
+  int64_t saved; /* What these save where they are; -1: one of them may be in no other memory. */
+} berth_displaced;
+typedef struct berth_displacements berth_displacements;
+/* Why buffers are not in the memory in which they would cost the least: an entry for each buffer and each
+   memory in which it would cost less, those that must be placed first, then those that would save the
+   most; at most `most`. `chosen` and `offsets` are those of a plan, as berth_place_in_memories() gives
+   them. Errors: INVALID_PROBLEM with the buffer; INVALID_PLAN for places that break a rule. */
+BERTH_API berth_status berth_find_displaced(const berth_problem* problem,
+                                            const berth_memories* memories, const int64_t* chosen,
+                                            const int64_t* offsets, size_t most,
+                                            berth_displacements** found, berth_error** error);
+BERTH_API void berth_displacements_free(berth_displacements* found);
+BERTH_API size_t berth_displacements_count(const berth_displacements* found);
+BERTH_API berth_status berth_displacements_at(const berth_displacements* found, size_t index,
+                                              berth_displaced* out, berth_error** error);
 
 /* ---- Graphs of operators --------------------------------------------------------------------- */
 
@@ -618,6 +687,12 @@ typedef struct berth_run {
 /* Of a plan of a graph that was made with the option "prefetch". Error: INVALID_ARGUMENT for any other
    plan. */
 BERTH_API berth_status berth_plan_run(const berth_plan* plan, berth_run* out, berth_error** error);
+/* Of a plan of a graph in several memories: why tensors are not in the memory in which they would cost
+   the least, as berth_find_displaced() says it. A tensor that is copied has no entry: without its copies
+   it would be another plan. Errors: INVALID_ARGUMENT for any other plan, and one that spills. Since
+   version 4. */
+BERTH_API berth_status berth_plan_displaced(const berth_plan* plan, size_t most,
+                                            berth_displacements** found, berth_error** error);
 BERTH_API berth_status berth_plan_search(const berth_plan* plan, berth_search_kind kind,
                                          berth_search* out, berth_error** error);
 /* In the order of the tensors, then of time; of a table, one for each buffer. NULL and 0 without a
@@ -860,6 +935,45 @@ BERTH_API berth_status berth_sweep_to_csv(const berth_sweep* sweep, berth_text**
                                           berth_error** error);
 BERTH_API berth_status berth_sweep_to_page(const berth_sweep* sweep, berth_text** html,
                                            berth_error** error);
+
+/* What one memory of several is worth: the cost of the best plan where it has this capacity. Since
+   version 4. */
+typedef struct berth_memory_sweep berth_memory_sweep;
+typedef struct berth_memory_point {
+  size_t struct_size;
+  int64_t capacity;
+  berth_outcome outcome;
+  size_t unplaced;       /* Tensors that have no place; */
+  size_t unplaced_bound; /* no plan leaves fewer unplaced, */
+  int64_t cost;          /* Of the plan; with "prefetch", the time of the run. */
+  int64_t cost_bound;    /* and none that leaves as few costs less. */
+  size_t copies;         /* Of tensors from one memory to another. */
+  double seconds;        /* Wall clock. */
+  const char* cost_unit; /* Until the sweep is freed. */
+} berth_memory_point;
+/* Plans a graph in the memories of the option "memory" for many capacities of the one called `name`,
+   whose own capacity does not count: those of the option "budgets", in bytes, or "points" of them, from
+   nearly nothing to the least peak found. "time_limit" is for each point, 1 second by default. A plan for
+   less memory counts for more: no point costs more than one of less memory. Errors: INVALID_OPTIONS, also
+   for a name that no memory has, and for "spill". */
+BERTH_API berth_status berth_sweep_memory(const berth_graph* graph, const berth_options* options,
+                                          const char* name, berth_memory_sweep** sweep,
+                                          berth_error** error);
+BERTH_API void berth_memory_sweep_free(berth_memory_sweep* sweep);
+/* From the smallest capacity to the largest. */
+BERTH_API size_t berth_memory_sweep_count(const berth_memory_sweep* sweep);
+BERTH_API berth_status berth_memory_sweep_at(const berth_memory_sweep* sweep, size_t index,
+                                             berth_memory_point* out, berth_error** error);
+/* What the plan of a point takes of a memory, as the option "memory" numbers them. */
+BERTH_API size_t berth_memory_sweep_memory_count(const berth_memory_sweep* sweep);
+BERTH_API berth_status berth_memory_sweep_use(const berth_memory_sweep* sweep, size_t index,
+                                              size_t memory, berth_memory* out,
+                                              berth_error** error);
+/* The same rows and page as `berth sweep --memory` writes. */
+BERTH_API berth_status berth_memory_sweep_to_csv(const berth_memory_sweep* sweep, berth_text** csv,
+                                                 berth_error** error);
+BERTH_API berth_status berth_memory_sweep_to_page(const berth_memory_sweep* sweep,
+                                                  berth_text** html, berth_error** error);
 
 #ifdef __cplusplus
 }

@@ -33,6 +33,11 @@ namespace [[gnu::visibility("default")]] berth {
 
 [[nodiscard]] std::string WriteSweepCsv(const std::vector<SweepCurve>& curves);
 
+// A row for each point of SweepMemory(). Columns: capacity, outcome, unplaced, cost_UNIT,
+// cost_bound_UNIT with the unit of costs, with `may_move` copies, seconds.
+[[nodiscard]] std::string WriteMemorySweepCsv(const std::vector<MemoryPoint>& points,
+                                              const std::string& cost_unit, bool may_move);
+
 }  // namespace berth
 
 #endif  // BERTH_SWEEP_IO_H_

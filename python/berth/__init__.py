@@ -39,7 +39,15 @@ from berth._explain import (
     explain,
 )
 from berth._graph import Graph, Operator, Tensor, read
-from berth._memories import MemoryPlacement, place_in_memories, repack
+from berth._memories import (
+    BY_USES,
+    Displaced,
+    Memory,
+    MemoryPlacement,
+    find_displaced,
+    place_in_memories,
+    repack,
+)
 from berth._options import Option, library_version, options
 from berth._plan import (
     Copy,
@@ -55,17 +63,19 @@ from berth._plan import (
 )
 from berth._problem import Buffer, Colocated, Gap, Placement, Problem, place
 from berth._search import Progress
-from berth._sweep import Point, Sweep, sweep
+from berth._sweep import MemoryPoint, MemorySweep, Point, Sweep, sweep, sweep_memory
 from berth._version import __version__
 
 __all__ = [
     "Advice",
+    "BY_USES",
     "Buffer",
     "Change",
     "Colocated",
     "Conflict",
     "Copy",
     "Diff",
+    "Displaced",
     "Error",
     "FileError",
     "Gap",
@@ -77,8 +87,11 @@ __all__ = [
     "InvalidPlacement",
     "InvalidPlan",
     "InvalidProblem",
+    "Memory",
     "MemoryChange",
     "MemoryPlacement",
+    "MemoryPoint",
+    "MemorySweep",
     "MemoryUse",
     "Move",
     "Operator",
@@ -105,6 +118,7 @@ __all__ = [
     "check",
     "diff",
     "explain",
+    "find_displaced",
     "library_version",
     "options",
     "place",
@@ -114,10 +128,11 @@ __all__ = [
     "repack",
     "schedule",
     "sweep",
+    "sweep_memory",
 ]
 
 # Messages and documentation call them by their public names.
 for _name in __all__:
-    if _name != "__version__":
+    if _name not in ("BY_USES", "__version__"):
         globals()[_name].__module__ = __name__
 del _name

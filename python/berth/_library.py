@@ -13,7 +13,7 @@ from ctypes import POINTER, c_char_p, c_double, c_int, c_int8, c_int32, c_int64,
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 # Of berth/berth.h: BERTH_ABI_VERSION.
-ABI_VERSION = 3
+ABI_VERSION = 4
 NAME = "libberth.so.1"
 NONE = ctypes.c_size_t(-1).value  # BERTH_NONE.
 
@@ -303,6 +303,57 @@ class MemoriesStruct(Sized):
         ("apart", c_void_p),
         ("apart_count", c_size_t),
         ("apart_memories", c_void_p),
+        ("names", c_void_p),
+        ("bases", c_void_p),
+        ("read_costs", c_void_p),
+        ("read_bytes", c_void_p),
+        ("write_costs", c_void_p),
+        ("write_bytes", c_void_p),
+        ("access_costs", c_void_p),
+        ("bytes_read", c_void_p),
+        ("bytes_written", c_void_p),
+        ("accesses", c_void_p),
+        ("places", c_void_p),
+        ("place_count", c_size_t),
+    ]
+
+
+class DisplacedStruct(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("buffers", c_void_p),
+        ("buffer_count", c_size_t),
+        ("start", c_int64),
+        ("end", c_int64),
+        ("memory", c_size_t),
+        ("cheaper", c_size_t),
+        ("cost", c_int64),
+        ("least", c_int64),
+        ("must", c_int32),
+        ("obstacle", c_int),
+        ("has_step", c_int32),
+        ("step", c_int64),
+        ("free", c_int64),
+        ("needed", c_int64),
+        ("offset", c_int64),
+        ("in_the_way", c_void_p),
+        ("in_the_way_count", c_size_t),
+        ("saved", c_int64),
+    ]
+
+
+class MemoryPointStruct(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("capacity", c_int64),
+        ("outcome", c_int),
+        ("unplaced", c_size_t),
+        ("unplaced_bound", c_size_t),
+        ("cost", c_int64),
+        ("cost_bound", c_int64),
+        ("copies", c_size_t),
+        ("seconds", c_double),
+        ("cost_unit", c_char_p),
     ]
 
 
@@ -427,6 +478,11 @@ _SIGNATURES = {
     "berth_problem_to_csv": "ihh*e",
     "berth_place_in_memories": "ihhhhhhe",
     "berth_repack": "ihhhhhhe",
+    "berth_obstacle_name": "si",
+    "berth_find_displaced": "ihhhhz*e",
+    "berth_displacements_free": "vh",
+    "berth_displacements_count": "zh",
+    "berth_displacements_at": "ihz*e",
     "berth_graph_read": "ish*e",
     "berth_graph_parse": "ihzsh*e",
     "berth_graph_new": "hs",
@@ -462,6 +518,7 @@ _SIGNATURES = {
     "berth_plan_copy_count": "zh",
     "berth_plan_copy": "ihz*e",
     "berth_plan_run": "ih*e",
+    "berth_plan_displaced": "ihz*e",
     "berth_plan_memory_count": "zh",
     "berth_plan_memory": "ihz*e",
     "berth_plan_search": "ihi*e",
@@ -499,6 +556,14 @@ _SIGNATURES = {
     "berth_sweep_at": "ihz*e",
     "berth_sweep_to_csv": "ih*e",
     "berth_sweep_to_page": "ih*e",
+    "berth_sweep_memory": "ihhs*e",
+    "berth_memory_sweep_free": "vh",
+    "berth_memory_sweep_count": "zh",
+    "berth_memory_sweep_memory_count": "zh",
+    "berth_memory_sweep_at": "ihz*e",
+    "berth_memory_sweep_use": "ihzz*e",
+    "berth_memory_sweep_to_csv": "ih*e",
+    "berth_memory_sweep_to_page": "ih*e",
 }
 
 

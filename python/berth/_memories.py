@@ -1,20 +1,88 @@
-"""Several memories: which buffer goes where, and at which offset."""
+"""Several memories: which buffer goes where, at which offset, and why not elsewhere."""
 
 from __future__ import annotations
 
 import ctypes
 from array import array
 from dataclasses import dataclass
-from typing import Any, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
-from berth._answer import OUTCOMES, STOPS, Outcome, Path, Stop
-from berth._arrays import IntArray, Int64, each, int64, position, whole
-from berth._library import NONE, MemoriesStruct, MemoriesSummary, lib
+from berth._answer import OUTCOMES, STOPS, Outcome, Path, Stop, known
+from berth._arrays import IntArray, Int64, each, int64, memory, position, whole
+from berth._errors import check, error_slot
+from berth._library import (
+    NONE,
+    DisplacedStruct,
+    Handle,
+    MemoriesStruct,
+    MemoriesSummary,
+    encoded,
+    lib,
+    text,
+)
 from berth._problem import Group, Problem, _as_problem
 from berth._search import Options, OptionsHandle, ProgressCallback, Size, search
 
 # Rows of costs, one for each buffer; None or -1 where it may not be.
 Costs = Union[Sequence[Sequence[Optional[int]]], Any]
+# In them: what the uses of the buffer cost there.
+BY_USES = -2
+
+
+@dataclass(frozen=True)
+class Memory:
+    """One of several memories. Bytes, and costs in any unit that all costs have.
+
+    name: unique, for errors. capacity: None for as large as necessary.
+    alignment: of the offsets. base: the address of its first byte.
+    read, write: (cost, bytes): that much for every so many bytes. access: for each access.
+    reserved: (lower, upper, start, end): bytes that no buffer may use at these steps.
+    """
+
+    name: str
+    capacity: Optional[int] = None
+    alignment: int = 1
+    base: int = 0
+    read: Tuple[int, int] = (0, 1)
+    write: Tuple[int, int] = (0, 1)
+    access: int = 0
+    reserved: Sequence[Tuple[int, int, int, int]] = ()
+
+
+Memories = Sequence[Union[Memory, int, None]]
+Uses = Union[Mapping[int, Tuple[int, int, int]], Sequence[Tuple[int, int, int]]]
+
+
+class Displaced(NamedTuple):
+    """A buffer, or several that stand together, and a memory in which it would cost less.
+
+    buffers: of a plan of a model, tensors. start, end: when it is live; of several, the first one.
+    memory: where it is, or None. cheaper: where it would cost less. Both are indices.
+    cost: what it costs; 0 if it must be placed and is not (must). least: what it would cost there.
+    reason: what keeps it from there: "memory": too small for it, or reserved; "bytes": at a step fewer
+        are free than it needs; "places": enough are free at each step, but nowhere the same ones;
+        "nothing": the plan is not the best.
+    step: where the fewest bytes of that memory are left, `free`, of the `needed` ones. All are None
+        where the memory is the reason, or has no capacity.
+    offset: where there `in_the_way` save the least, or None.
+    saved: what these save where they are; None if one of them may be in no other memory.
+    """
+
+    buffers: List[int]
+    start: int
+    end: int
+    memory: Optional[int]
+    cheaper: int
+    cost: int
+    least: int
+    must: bool
+    reason: str
+    step: Optional[int]
+    free: Optional[int]
+    needed: Optional[int]
+    offset: Optional[int]
+    in_the_way: List[int]
+    saved: Optional[int]
 
 
 @dataclass(frozen=True)
@@ -79,16 +147,36 @@ def _address(values: Any) -> int:
     return int(values.address if isinstance(values, Int64) else values.buffer_info()[0])
 
 
+def _described(memories: Memories) -> List[Memory]:
+    """Numbers are capacities. The name "" is that of no memory."""
+    return [m if isinstance(m, Memory) else Memory("", m) for m in memories]
+
+
 class _Request:
     """The struct of a call, and the arrays that it points to."""
 
-    def __init__(self, count: int, capacities: Sequence[Optional[int]]) -> None:
+    def __init__(self, count: int, capacities: Memories) -> None:
         self.count = count
         self.struct = MemoriesStruct()
         self._kept: List[Any] = []  # Alive as long as this.
-        limits = [-1 if c is None else whole(c, "capacities") for c in capacities]
-        self.struct.memories = self.memories = len(limits)
+        self._described = described = _described(capacities)
+        self.struct.memories = self.memories = len(described)
+        limits = [-1 if m.capacity is None else whole(m.capacity, "capacities") for m in described]
         self.struct.capacities = self._keep(array("q", limits))
+        if not any(isinstance(m, Memory) for m in capacities):
+            return
+        names = [encoded(m.name or str(i)) for i, m in enumerate(described)]
+        self._kept.append(names)
+        self.struct.names = self._keep((ctypes.c_char_p * len(names))(*names))
+        for field, values in (
+            ("bases", [m.base for m in described]),
+            ("read_costs", [m.read[0] for m in described]),
+            ("read_bytes", [m.read[1] for m in described]),
+            ("write_costs", [m.write[0] for m in described]),
+            ("write_bytes", [m.write[1] for m in described]),
+            ("access_costs", [m.access for m in described]),
+        ):
+            setattr(self.struct, field, self._keep(_numbers(values, len(described), field)))
 
     def _keep(self, values: Any) -> int:
         self._kept.append(values)
@@ -104,12 +192,16 @@ class _Request:
         cost_left_out: Union[Mapping[int, int], Sequence[Optional[int]], None],
     ) -> None:
         count, memories = self.count, self.memories
-        if alignments is not None:
-            values = each(alignments, memories, "alignments")
-            if values.count != memories:
-                raise ValueError(f"alignments has {values.count} values, but there are {memories}")
-            self.struct.alignments = self._keep(values)
+        own = [m.alignment for m in self._described]
+        if alignments is not None and any(each_own != 1 for each_own in own):
+            raise ValueError("alignments: a Memory has its own")
+        values = each(own if alignments is None else alignments, memories, "alignments")
+        if values.count != memories:
+            raise ValueError(f"alignments has {values.count} values, but there are {memories}")
+        self.struct.alignments = self._keep(values)
         ranges = [_numbers(entry, 5, "reserved") for entry in reserved]
+        for number, described in enumerate(self._described):
+            ranges += [_numbers((number, *r), 5, "reserved") for r in described.reserved]
         self.struct.reserved = self._keep(array("q", [n for entry in ranges for n in entry]))
         self.struct.reserved_count = len(ranges)
         if costs is not None:
@@ -123,6 +215,23 @@ class _Request:
             self.struct.costs_left_out = self._keep(
                 _numbers(cost_left_out, count, "cost_left_out")
             )
+
+    def set_uses(self, uses: Optional[Uses], places: Iterable[Tuple[int, int, int, int]]) -> None:
+        count = self.count
+        if uses is not None:
+            columns = [array("q", [0]) * count for _ in range(3)]
+            rows = uses.items() if isinstance(uses, Mapping) else enumerate(uses)
+            for buffer, row in rows:
+                for values_of, number in zip(columns, _numbers(row, 3, "uses")):
+                    values_of[_buffer(buffer, count)] = number
+            self.struct.bytes_read, self.struct.bytes_written, self.struct.accesses = map(
+                self._keep, columns
+            )
+        listed = [_numbers(place, 4, "places") for place in places]
+        for place in listed:
+            _buffer(place[0], count)
+        self.struct.places = self._keep(array("q", [n for place in listed for n in place]))
+        self.struct.place_count = len(listed)
 
     def set_previous(self, previous: Optional[Mapping[int, Sequence[int]]]) -> None:
         """Places of two numbers have no cost of being anywhere else."""
@@ -213,7 +322,7 @@ def _search(
 
 def place_in_memories(
     problem: Union[Problem, Path],
-    capacities: Sequence[Optional[int]],
+    capacities: Memories,
     costs: Optional[Costs] = None,
     *,
     alignments: Union[int, IntArray, None] = None,
@@ -223,6 +332,8 @@ def place_in_memories(
     together: Iterable[Group] = (),
     apart: Iterable[Tuple[int, int]] = (),
     apart_memories: Iterable[Tuple[int, int]] = (),
+    uses: Optional[Uses] = None,
+    places: Iterable[Tuple[int, int, int, int]] = (),
     time_limit: Optional[Union[float, str]] = None,
     node_limit: Optional[int] = None,
     options: Optional[Options] = None,
@@ -231,9 +342,11 @@ def place_in_memories(
     """Chooses a memory for every buffer, and an offset in it, at the least cost.
 
     problem: a Problem, or the path of a table in CSV. Its pins are for every memory.
-    capacities: of each memory, in bytes; None for as large as necessary.
-    costs: n rows with a cost for each memory, None or -1 where the buffer may not be; or an array of
-        the shape (n, memories). By default every buffer may be anywhere, at no cost.
+    capacities: of each memory, in bytes; None for as large as necessary. Or a Memory each, with all
+        that is known of it.
+    costs: n rows with a cost for each memory, None or -1 where the buffer may not be, BY_USES for what
+        its uses cost there; or an array of the shape (n, memories). By default every buffer may be
+        anywhere, at what its uses cost.
     alignments: of the offsets in each memory, or one number for all.
     reserved: (memory, lower, upper, start, end): bytes that no buffer may use at these steps.
     cost_left_out: {buffer: cost}, or n costs: these buffers need not be placed, and cost this if they
@@ -242,6 +355,10 @@ def place_in_memories(
     together: groups of buffers in one memory, as Problem.colocate() takes them.
     apart: pairs of buffers that never share a byte, even at different times.
     apart_memories: pairs that are not even in one memory.
+    uses: {buffer: (bytes read, bytes written, accesses)}, or n of these, which cost what each Memory
+        says. By default none.
+    places: (buffer, memory, offset, cost): single offsets that a buffer may be at, besides what its
+        `costs` allow; without these, there alone.
     time_limit, node_limit, options, progress: as in place().
 
     Raises InvalidProblem with the buffer, InvalidOptions, Unsupported; TypeError and ValueError for
@@ -250,6 +367,7 @@ def place_in_memories(
     table = _as_problem(problem, None)
     request = _Request(len(table), capacities)
     request.set_rules(costs, alignments, reserved, cost_left_out)
+    request.set_uses(uses, places)
     request.set_previous(previous)
     request.set_relations(together, apart, apart_memories)
     values = {"time_limit": time_limit, "node_limit": node_limit, **(options or {})}
@@ -258,7 +376,7 @@ def place_in_memories(
 
 def repack(
     problem: Union[Problem, Path],
-    capacities: Sequence[Optional[int]],
+    capacities: Memories,
     previous: Mapping[int, Sequence[int]],
     costs: Optional[Costs] = None,
     *,
@@ -271,6 +389,8 @@ def repack(
     together: Iterable[Group] = (),
     apart: Iterable[Tuple[int, int]] = (),
     apart_memories: Iterable[Tuple[int, int]] = (),
+    uses: Optional[Uses] = None,
+    places: Iterable[Tuple[int, int, int, int]] = (),
     time_limit: Optional[Union[float, str]] = None,
     node_limit: Optional[int] = None,
     options: Optional[Options] = None,
@@ -293,8 +413,8 @@ def repack(
         memory is not left out.
     place_nodes: of each question to place(), which is asked where moving a few buffers does not help;
         2000 by default, 0: it is not asked.
-    problem, capacities, costs, alignments, reserved, cost_left_out, together, apart, apart_memories:
-        as in place_in_memories(). time_limit, node_limit, options, progress: as in place(). Without a
+    problem, capacities, costs, alignments, reserved, cost_left_out, together, apart, apart_memories,
+        uses, places: as in place_in_memories(). time_limit, node_limit, options, progress: as in place(). Without a
         limit the search ends after a fixed amount of work, always with the same answer.
 
     Raises InvalidProblem with the buffer, InvalidOptions; Unsupported for more than 60 memories;
@@ -304,11 +424,104 @@ def repack(
     table = _as_problem(problem, None)
     request = _Request(len(table), capacities)
     request.set_rules(costs, alignments, reserved, cost_left_out)
+    request.set_uses(uses, places)
     request.set_previous(previous)
     request.set_relations(together, apart, apart_memories)
     values = {"most_moved": most_moved, "exchange": exchange, "place_nodes": place_nodes,
               "time_limit": time_limit, "node_limit": node_limit, **(options or {})}  # fmt: skip
     return _search(lib.berth_repack, table, request, time_limit, values, progress)
+
+
+def _indices(address: Optional[int], count: int) -> List[int]:
+    found = memory(address or 0, ctypes.sizeof(ctypes.c_size_t) * count).cast("N").tolist()
+    return found  # type: ignore[no-any-return, unused-ignore]
+
+
+def displaced_of(pointer: Optional[int]) -> List[Displaced]:
+    """The entries of a handle, which this frees."""
+    handle = Handle(pointer, lib.berth_displacements_free)
+    entries = []
+    for i in range(lib.berth_displacements_count(handle.pointer)):
+        each_of, slot = DisplacedStruct(), error_slot()
+        check(
+            lib.berth_displacements_at(
+                handle.pointer, i, ctypes.byref(each_of), ctypes.byref(slot)
+            ),
+            slot,
+        )
+        has_step = bool(each_of.has_step)
+        entries.append(
+            Displaced(
+                _indices(each_of.buffers, each_of.buffer_count),
+                each_of.start,
+                each_of.end,
+                None if each_of.memory == NONE else each_of.memory,
+                each_of.cheaper,
+                each_of.cost,
+                each_of.least,
+                bool(each_of.must),
+                text(lib.berth_obstacle_name(each_of.obstacle)),
+                each_of.step if has_step else None,
+                each_of.free if has_step else None,
+                each_of.needed if has_step else None,
+                known(each_of.offset),
+                _indices(each_of.in_the_way, each_of.in_the_way_count),
+                known(each_of.saved),
+            )
+        )
+    return entries
+
+
+def find_displaced(
+    problem: Union[Problem, Path],
+    capacities: Memories,
+    placement: MemoryPlacement,
+    costs: Optional[Costs] = None,
+    *,
+    most: int = 10,
+    alignments: Union[int, IntArray, None] = None,
+    reserved: Iterable[Tuple[int, int, int, int, int]] = (),
+    cost_left_out: Union[Mapping[int, int], Sequence[Optional[int]], None] = None,
+    previous: Optional[Mapping[int, Sequence[int]]] = None,
+    together: Iterable[Group] = (),
+    apart: Iterable[Tuple[int, int]] = (),
+    apart_memories: Iterable[Tuple[int, int]] = (),
+    uses: Optional[Uses] = None,
+    places: Iterable[Tuple[int, int, int, int]] = (),
+) -> List[Displaced]:
+    """Why buffers are not in the memory in which they would cost the least.
+
+    placement: the plan: what place_in_memories() or repack() returned.
+    most: entries at most: those that must be placed first, then those that would save the most.
+    problem, capacities, costs, alignments, reserved, cost_left_out, previous, together, apart,
+        apart_memories, uses, places: as in the call that made the plan.
+
+    Raises InvalidProblem with the buffer; InvalidPlan if the plan breaks a rule; TypeError, ValueError
+    and IndexError for arguments that do not match.
+    """
+    table = _as_problem(problem, None)
+    count = len(table)
+    request = _Request(count, capacities)
+    request.set_rules(costs, alignments, reserved, cost_left_out)
+    request.set_uses(uses, places)
+    request.set_previous(previous)
+    request.set_relations(together, apart, apart_memories)
+    chosen = _numbers(placement.memories, count, "placement.memories")
+    offsets = _numbers(placement.offsets, count, "placement.offsets")
+    result, slot = ctypes.c_void_p(), error_slot()
+    check(
+        lib.berth_find_displaced(
+            table._handle.pointer,
+            ctypes.byref(request.struct),
+            _address(chosen),
+            _address(offsets),
+            position(most, "most"),
+            ctypes.byref(result),
+            ctypes.byref(slot),
+        ),
+        slot,
+    )
+    return displaced_of(result.value)
 
 
 def _buffer(buffer: int, count: int) -> int:

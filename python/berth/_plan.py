@@ -8,7 +8,7 @@ import os
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from berth._answer import Answer, Path, SearchReport, against, data_frame, known, speed
-from berth._arrays import memory
+from berth._arrays import memory, position
 from berth._errors import check as check_status, error_slot
 from berth._graph import Graph, Model, as_graph
 from berth._library import (
@@ -23,6 +23,7 @@ from berth._library import (
     lib,
     text,
 )
+from berth._memories import Displaced, displaced_of
 from berth._search import Options, OptionsHandle, ProgressCallback, Size, search, text_of
 
 
@@ -285,6 +286,20 @@ class Plan(Answer):
     def unplaced(self) -> int:
         """Tensors that have no place in any of several memories."""
         return int(self._costs.unplaced) if self._costs else 0
+
+    def displaced(self, most: int = 10) -> List[Displaced]:
+        """Of a plan in several memories: why tensors are not in the memory in which they would cost the
+        least; the `most` that would save the most, those that have no place first. A tensor that is
+        copied has no entry: without its copies it would be another plan. Raises ValueError for any
+        other plan, and for one that spills."""
+        result, slot = ctypes.c_void_p(), error_slot()
+        check_status(
+            lib.berth_plan_displaced(
+                self._handle.pointer, position(most, "most"), ctypes.byref(result), ctypes.byref(slot)
+            ),
+            slot,
+        )
+        return displaced_of(result.value)
 
     @property
     def operators(self) -> List[str]:

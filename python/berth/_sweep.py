@@ -1,15 +1,23 @@
-"""Traffic, or the cost of recomputation, against the size of the memory."""
+"""Traffic, the cost of recomputation, or that of several memories, against the size of a memory."""
 
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from berth._answer import OUTCOMES, Outcome, Path, data_frame, known
 from berth._errors import check, error_slot
 from berth._graph import Graph, Model, as_graph
-from berth._library import Handle, SweepPointStruct, lib, text
-from berth._plan import set_order
+from berth._library import (
+    Handle,
+    MemoryPointStruct,
+    MemoryStruct,
+    SweepPointStruct,
+    encoded,
+    lib,
+    text,
+)
+from berth._plan import MemoryUse, set_memories, set_order
 from berth._search import (
     Options,
     OptionsHandle,
@@ -58,7 +66,122 @@ class Point(NamedTuple):
 _COSTS = ("cost", "copy_cost", "cost_bound", "repeats", "of_run", "cost_unit")
 
 
-class Sweep:
+class MemoryPoint(NamedTuple):
+    """What a memory with this capacity is worth: the best plan found. Units are bytes and seconds.
+
+    unplaced: tensors that have no place; no plan leaves fewer than unplaced_bound.
+    cost: of the plan, in `cost_unit`; with `prefetch`, the time of the run. cost_bound: proved: no plan
+        that leaves as few unplaced costs less.
+    copies: of tensors from one memory to another.
+    memories: what the plan takes of each memory.
+    """
+
+    capacity: int
+    outcome: Outcome
+    unplaced: int
+    unplaced_bound: int
+    cost: int
+    cost_bound: int
+    copies: int
+    seconds: float
+    cost_unit: str
+    memories: List[MemoryUse]
+
+
+class _Files:
+    """What the library writes of a sweep."""
+
+    _handle: Handle
+    _csv_of: Callable[..., int]
+    _page_of: Callable[..., int]
+
+    def to_csv(self) -> str:
+        """A row for each point, as `berth sweep -o` writes it."""
+        return self._csv().decode("utf-8")
+
+    def _csv(self) -> bytes:
+        return text_of(self._csv_of, self._handle.pointer)
+
+    def _page(self) -> bytes:
+        return text_of(self._page_of, self._handle.pointer)
+
+    def save(self, path: Path) -> None:
+        """Writes the points as .csv, or the page as .html."""
+        save(path, {".csv": self._csv, ".html": self._page})
+
+    def report(self, path: Optional[Path] = None) -> Optional[str]:
+        """Writes one HTML file with the curve; without a path, returns it."""
+        if path is None:
+            return self._page().decode("utf-8")
+        suffix(path, (".html",))
+        write(path, self._page())
+        return None
+
+    def _repr_html_(self) -> str:
+        return frame(self._page())
+
+
+class MemorySweep(_Files):
+    """The cost of plans at several capacities of one memory, from the smallest to the largest.
+
+    memory: its name.
+    """
+
+    graph: Graph
+    memory: str
+    points: List[MemoryPoint]
+
+    def __init__(self, pointer: Optional[int], graph: Graph, memory: str) -> None:
+        self._handle = Handle(pointer, lib.berth_memory_sweep_free)
+        self._csv_of = lib.berth_memory_sweep_to_csv
+        self._page_of = lib.berth_memory_sweep_to_page
+        self.graph = graph
+        self.memory = memory
+        count = lib.berth_memory_sweep_count(self._handle.pointer)
+        self.points = [self._at(i) for i in range(count)]
+
+    def _at(self, index: int) -> MemoryPoint:
+        pointer = self._handle.pointer
+        point, slot = MemoryPointStruct(), error_slot()
+        check(
+            lib.berth_memory_sweep_at(pointer, index, ctypes.byref(point), ctypes.byref(slot)), slot
+        )
+        uses = []
+        for m in range(lib.berth_memory_sweep_memory_count(pointer)):
+            use = MemoryStruct()
+            check(
+                lib.berth_memory_sweep_use(
+                    pointer, index, m, ctypes.byref(use), ctypes.byref(slot)
+                ),
+                slot,
+            )
+            uses.append(MemoryUse(text(use.name), known(use.capacity), use.height, use.peak))
+        values = point.values()
+        values["outcome"] = OUTCOMES[values["outcome"]]
+        values["cost_unit"] = text(values["cost_unit"])
+        return MemoryPoint(**values, memories=uses)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __iter__(self) -> Iterator[MemoryPoint]:
+        return iter(self.points)
+
+    def __getitem__(self, index: int) -> MemoryPoint:
+        return self.points[index]
+
+    def __repr__(self) -> str:
+        if not self.points:
+            return "<MemorySweep: no points>"
+        proved = sum(p.outcome is Outcome.OPTIMAL for p in self.points)
+        first, last = self.points[0], self.points[-1]
+        return (
+            f"<MemorySweep: {self.memory!r} with {first.capacity:,} to {last.capacity:,} bytes, cost "
+            f"{first.cost:,} to {last.cost:,} {first.cost_unit}, {proved} of {len(self)} optimal>"
+        )
+
+
+class Sweep(_Files):
     """Off-chip traffic, or the cost of recomputation, at several capacities: from the largest to the
     smallest, or in the order that was asked for."""
 
@@ -67,6 +190,8 @@ class Sweep:
 
     def __init__(self, pointer: Optional[int], graph: Graph) -> None:
         self._handle = Handle(pointer, lib.berth_sweep_free)
+        self._csv_of = lib.berth_sweep_to_csv
+        self._page_of = lib.berth_sweep_to_page
         self.graph = graph
         self.points = [self._at(i) for i in range(lib.berth_sweep_count(self._handle.pointer))]
 
@@ -115,31 +240,6 @@ class Sweep:
     def _unit(self) -> Optional[str]:
         """Of costs; None without recomputation."""
         return self.points[0].cost_unit if self.points else None
-
-    def to_csv(self) -> str:
-        """A row for each point, as `berth sweep -o` writes it."""
-        return self._csv().decode("utf-8")
-
-    def _csv(self) -> bytes:
-        return text_of(lib.berth_sweep_to_csv, self._handle.pointer)
-
-    def _page(self) -> bytes:
-        return text_of(lib.berth_sweep_to_page, self._handle.pointer)
-
-    def save(self, path: Path) -> None:
-        """Writes the points as .csv, or the page as .html."""
-        save(path, {".csv": self._csv, ".html": self._page})
-
-    def report(self, path: Optional[Path] = None) -> Optional[str]:
-        """Writes one HTML file with the curve; without a path, returns it."""
-        if path is None:
-            return self._page().decode("utf-8")
-        suffix(path, (".html",))
-        write(path, self._page())
-        return None
-
-    def _repr_html_(self) -> str:
-        return frame(self._page())
 
     def to_pandas(self) -> Any:
         """A DataFrame with a row for each point."""
@@ -259,4 +359,71 @@ def sweep(
             )
         ),
         lambda: Sweep(result.value, graph),
+    )
+
+
+def sweep_memory(
+    model: Model,
+    name: str,
+    memory: Union[Sequence[str], Path],
+    *,
+    capacities: Optional[Sequence[Size]] = None,
+    points: Optional[int] = None,
+    time_limit: Optional[Union[float, str]] = None,
+    activations_in: Union[str, Sequence[str], None] = None,
+    weights_in: Union[str, Sequence[str], None] = None,
+    may_move: Optional[bool] = None,
+    prefetch: Optional[bool] = None,
+    stage_weights_in: Union[str, Sequence[str], None] = None,
+    copy_latency: Optional[int] = None,
+    device: Optional[Path] = None,
+    profile: Optional[Path] = None,
+    count: Optional[str] = None,
+    order: Union[str, Sequence[Union[int, str]], None] = None,
+    threads: Optional[int] = None,
+    seed: Optional[int] = None,
+    allow_unknown: Optional[bool] = None,
+    dim: Optional[Mapping[str, int]] = None,
+    dim_default: Optional[int] = None,
+    element_bytes: Optional[int] = None,
+    alignment: Optional[Size] = None,
+    fuse: Optional[bool] = None,
+    in_place: Optional[bool] = None,
+    options: Optional[Options] = None,
+    progress: Union[ProgressCallback, bool, None] = None,
+) -> MemorySweep:
+    """What more of one memory is worth: a model planned in several memories for many capacities of it.
+    A plan for less memory counts for more, so no point costs more than one of less memory.
+
+    name: the memory whose capacity changes. memory: all of them, as for plan(); what this one has as
+        its own capacity does not count.
+    capacities: bytes, or text such as "512KiB". points: without them: how many capacities, from nearly
+        nothing to the least peak found; 20 by default.
+    time_limit: for each point, 1 second by default.
+    Other arguments and errors: those of plan(); also InvalidOptions for a name that no memory has. On
+    Ctrl-C, `partial` has the points that are done.
+    """
+    graph = as_graph(model, dim=dim, dim_default=dim_default, element_bytes=element_bytes,
+                     alignment=alignment, fuse=fuse, in_place=in_place, device=device,
+                     profile=profile)  # fmt: skip
+    request = OptionsHandle()
+    if capacities is not None:
+        request.set("budgets", ",".join(str(capacity) for capacity in capacities))
+    request.set_all({"points": points, "time_limit": time_limit, "may_move": may_move,
+                     "prefetch": prefetch, "copy_latency": copy_latency, "count": count,
+                     "threads": threads, "seed": seed,
+                     "allow_unknown": allow_unknown, **(options or {})})  # fmt: skip
+    set_memories(request, memory, activations_in, weights_in, stage_weights_in)
+    set_order(request, graph, order)
+    result = ctypes.c_void_p()
+    return search(
+        request,
+        progress,
+        None,
+        lambda slot: int(
+            lib.berth_sweep_memory(
+                graph._handle.pointer, request.pointer, encoded(name), ctypes.byref(result), slot
+            )
+        ),
+        lambda: MemorySweep(result.value, graph, name),
     )

@@ -56,6 +56,13 @@ template <typename Input>
 [[nodiscard]] const std::shared_ptr<TableInput>& InputOf(const berth_problem* problem);
 [[nodiscard]] const std::shared_ptr<GraphInput>& InputOf(const berth_graph* graph);
 [[nodiscard]] const berth_plan& PlanOf(const berth_plan* plan);
+// The same of a plan in several memories.
+[[nodiscard]] const berth_plan& PlanInMemories(const berth_plan* plan);
+
+// The table with its memories. Error: kInvalidProblem for a buffer that may be nowhere; Validate() checks
+// the rest.
+[[nodiscard]] Result<MemoryProblem> MemoryProblemOf(const berth_problem* table,
+                                                    const berth_memories* memories);
 
 // The buffers of arrays as `options` reads lifetimes, with ids from `first_id`. Error:
 // kInvalidProblem, naming the buffer, for an end that cannot be counted further.

@@ -104,13 +104,6 @@ TensorTable TableOf(const berth_plan& plan) {
                         plan.options.memories, *plan.answer.best);
 }
 
-// The plan of a call, which must be one in several memories.
-const berth_plan& PlanInMemories(const berth_plan* plan) {
-  const berth_plan& checked = PlanOf(plan);
-  Require(checked.several(), "the plan is one in a single memory");
-  return checked;
-}
-
 // The plan of a call, which must have offsets.
 const berth_plan& PlanWithOffsets(const berth_plan* plan) {
   const berth_plan& checked = PlanOf(plan);
@@ -312,6 +305,12 @@ berth_summary SummaryOf(const PlanAnswer& answer) {
 const berth_plan& PlanOf(const berth_plan* plan) {
   Require(plan != nullptr, "plan is NULL");
   return *plan;
+}
+
+const berth_plan& PlanInMemories(const berth_plan* plan) {
+  const berth_plan& checked = PlanOf(plan);
+  Require(checked.several(), "the plan is one in a single memory");
+  return checked;
 }
 
 namespace {

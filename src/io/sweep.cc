@@ -325,4 +325,20 @@ std::string WriteSweepCsv(const std::vector<SweepCurve>& curves) {
   return out.str();
 }
 
+std::string WriteMemorySweepCsv(const std::vector<MemoryPoint>& points,
+                                const std::string& cost_unit, bool may_move) {
+  // The unit of costs is anybody's text.
+  std::string text = "capacity,outcome,unplaced," + internal::CsvCell("cost_" + cost_unit) + "," +
+                     internal::CsvCell("cost_bound_" + cost_unit) + (may_move ? ",copies" : "") +
+                     ",seconds\n";
+  for (const MemoryPoint& point : points) {
+    text += std::to_string(point.capacity) + "," + std::string(ToString(point.outcome)) + "," +
+            std::to_string(point.cost.unplaced) + "," + std::to_string(point.cost.cost) + "," +
+            std::to_string(point.cost_bound.cost) + "," +
+            (may_move ? std::to_string(point.copies) + "," : "") + std::to_string(point.seconds) +
+            "\n";
+  }
+  return text;
+}
+
 }  // namespace berth

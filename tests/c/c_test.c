@@ -359,6 +359,63 @@ static void TestMemories(void) {
           BERTH_INVALID_ARGUMENT, "struct_size");
   }
   {
+    /* Costs by uses, names in errors, and a single place besides. */
+    const char* const names[] = {"tcm", "dram"};
+    const int64_t read_costs[] = {1, 5}, read_bytes[] = {8, 1}, uses[] = {80, 900, 0};
+    const int64_t by_uses[] = {BERTH_BY_USES, BERTH_BY_USES, 180, 1800, -1, 7};
+    const int64_t places[] = {2, 1, 64, 3};
+    const int64_t roomy[] = {100, 1000}, bases[] = {-1, 0};
+    memories.capacities = roomy;
+    memories.costs = by_uses;
+    memories.names = names;
+    memories.read_costs = read_costs;
+    memories.read_bytes = read_bytes;
+    memories.bytes_read = uses;
+    memories.places = places;
+    memories.place_count = 1;
+    WORKS(berth_place_in_memories(problem, &memories, NULL, chosen, offsets, &summary, &error));
+    CHECK(summary.outcome == BERTH_OPTIMAL && summary.cost == 400 + 180 + 3);
+    CHECK(chosen[0] == 1 && chosen[1] == 0 && chosen[2] == 1 && offsets[2] == 64);
+    memories.costs = NULL;
+    memories.places = NULL;
+    memories.place_count = 0;
+    WORKS(berth_place_in_memories(problem, &memories, NULL, chosen, offsets, &summary, &error));
+    CHECK(summary.outcome == BERTH_OPTIMAL && chosen[1] == 0 && summary.cost == 400 + 113);
+    {
+      berth_displacements* found = NULL;
+      berth_displaced entry;
+      entry.struct_size = sizeof entry;
+      WORKS(berth_find_displaced(problem, &memories, chosen, offsets, 10, &found, &error));
+      CHECK(berth_displacements_count(found) == 1);
+      WORKS(berth_displacements_at(found, 0, &entry, &error));
+      CHECK(entry.buffer_count == 1 && entry.buffers[0] == 0 && entry.memory == 1);
+      CHECK(entry.cheaper == 0 && entry.cost == 400 && entry.least == 10 && entry.must == 0);
+      CHECK(entry.start == 0 && entry.end == 2 && entry.has_step == 1 && entry.step == 1);
+      CHECK(entry.free == 10 && entry.needed == 40 && entry.obstacle == BERTH_OBSTACLE_BYTES);
+      CHECK(entry.in_the_way_count == 1 && entry.in_the_way[0] == 1);
+      CHECK(entry.saved == 4500 - 113);
+      CHECK(strcmp(berth_obstacle_name(entry.obstacle), "bytes") == 0);
+      FAILS(berth_displacements_at(found, 1, &entry, &error), BERTH_INVALID_ARGUMENT, "entry 1");
+      berth_displacements_free(found);
+      FAILS(berth_displacements_at(NULL, 0, &entry, &error), BERTH_INVALID_ARGUMENT, "NULL");
+      offsets[1] = 20;
+      FAILS(berth_find_displaced(problem, &memories, chosen, offsets, 10, &found, &error),
+            BERTH_INVALID_PLAN, "\"tcm\"");
+      offsets[1] = -1;
+      FAILS(berth_find_displaced(problem, &memories, chosen, offsets, 10, &found, &error),
+            BERTH_INVALID_PLAN, "offset -1");
+      chosen[1] = 2;
+      FAILS(berth_find_displaced(problem, &memories, chosen, offsets, 10, &found, &error),
+            BERTH_INVALID_PLAN, "memory 2");
+    }
+    memories.bases = bases;
+    FAILS(berth_place_in_memories(problem, &memories, NULL, chosen, offsets, NULL, &error),
+          BERTH_INVALID_PROBLEM, "\"tcm\"");
+    memories.capacities = capacities;
+    memories.costs = costs;
+    memories.bases = NULL;
+  }
+  {
     const int64_t nowhere[] = {80, 800, -1, -1, -1, 7};
     berth_options* options = berth_options_new();
     memories.costs = nowhere;
@@ -767,6 +824,21 @@ static void test_moves(void) {
   WORKS(berth_plan_graph(graph, options, &plan, &error));
   staying = cost_of(plan);
   CHECK(berth_plan_copy_count(plan) == 0 && berth_plan_copy_count(NULL) == 0);
+  {
+    /* x and y are live together and do not both fit into the fast memory. */
+    berth_displacements* found = NULL;
+    berth_displaced entry;
+    entry.struct_size = sizeof entry;
+    WORKS(berth_plan_displaced(plan, 10, &found, &error));
+    CHECK(berth_displacements_count(found) == 1 && berth_displacements_count(NULL) == 0);
+    WORKS(berth_displacements_at(found, 0, &entry, &error));
+    CHECK(entry.memory == 1 && entry.cheaper == 0 && entry.cost == 10 * entry.least);
+    CHECK(entry.buffer_count == 1 && entry.in_the_way_count == 1 && entry.saved > 0);
+    CHECK(entry.buffers[0] + entry.in_the_way[0] == 2 && entry.buffers[0] % 2 == 0);
+    CHECK(entry.obstacle == BERTH_OBSTACLE_BYTES && entry.free < entry.needed);
+    berth_displacements_free(found);
+    FAILS(berth_plan_displaced(plan, 10, NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  }
   FAILS(berth_plan_copy(plan, 0, &copy, &error), BERTH_INVALID_ARGUMENT, "copy");
   berth_plan_free(plan);
 
@@ -780,6 +852,41 @@ static void test_moves(void) {
   CHECK(copy.start == copy.before && copy.start >= 3 && copy.begins == -1 && copy.ends == -1);
   CHECK(copy.cost == 100 + 10 * 100);
   FAILS(berth_plan_run(plan, &run, &error), BERTH_INVALID_ARGUMENT, "prefetch");
+  {
+    /* What more of the fast memory saves. */
+    berth_memory_sweep* sweep = NULL;
+    berth_memory_point less, more;
+    berth_memory use;
+    less.struct_size = more.struct_size = sizeof less;
+    use.struct_size = sizeof use;
+    WORKS(berth_options_set(options, "budgets", "270,190", &error));
+    WORKS(berth_sweep_memory(graph, options, "fast", &sweep, &error));
+    CHECK(berth_memory_sweep_count(sweep) == 2 && berth_memory_sweep_count(NULL) == 0);
+    WORKS(berth_memory_sweep_at(sweep, 0, &less, &error));
+    WORKS(berth_memory_sweep_at(sweep, 1, &more, &error));
+    CHECK(less.capacity == 190 && less.cost == moving && less.copies == 1);
+    CHECK(more.capacity == 270 && more.cost < less.cost && more.outcome == BERTH_OPTIMAL);
+    CHECK(more.unplaced == 0 && more.cost_bound == more.cost);
+    CHECK(strcmp(more.cost_unit, "ns") == 0);
+    CHECK(berth_memory_sweep_memory_count(sweep) == 2);
+    WORKS(berth_memory_sweep_use(sweep, 1, 0, &use, &error));
+    CHECK(strcmp(use.name, "fast") == 0 && use.capacity == 270 && use.height == use.peak);
+    FAILS(berth_memory_sweep_use(sweep, 1, 2, &use, &error), BERTH_INVALID_ARGUMENT, "memory 2");
+    FAILS(berth_memory_sweep_at(sweep, 2, &more, &error), BERTH_INVALID_ARGUMENT, "point 2");
+    WORKS(berth_memory_sweep_to_csv(sweep, &text, &error));
+    CHECK(strstr(berth_text_data(text), "copies") != NULL);
+    berth_text_free(text);
+    WORKS(berth_memory_sweep_to_page(sweep, &text, &error));
+    CHECK(strstr(berth_text_data(text), "fast") != NULL);
+    berth_text_free(text);
+    berth_memory_sweep_free(sweep);
+    FAILS(berth_sweep_memory(graph, options, "quick", &sweep, &error), BERTH_INVALID_OPTIONS,
+          "no memory \"quick\"");
+    WORKS(berth_options_set(options, "budgets", "MR", &error));
+    FAILS(berth_sweep_memory(graph, options, "fast", &sweep, &error), BERTH_INVALID_OPTIONS,
+          "bytes");
+    WORKS(berth_options_set(options, "budgets", "", &error));
+  }
   WORKS(berth_plan_validate(plan, &error));
   WORKS(berth_plan_to_svg(plan, &text, &error));
   CHECK(strstr(berth_text_data(text), "copy of x from fast to slow") != NULL);

@@ -463,5 +463,33 @@ TEST_F(AsTheCommand, Sweeps) {
   }
 }
 
+TEST_F(AsTheCommand, SweepsOfOneMemory) {
+  const std::string root = BERTH_SOURCE_DIR "/examples";
+  const std::string path = root + "/cells.onnx";
+  Set("memory", "sram@1GB/s");
+  Set("memory", "dram@100MB/s");
+  Set("budgets", "512KiB,128KiB");
+  Set("order", "program");
+  berth_graph* const graph = ReadGraph(path);
+  for (const bool may_move : {false, true}) {
+    Set("may_move", may_move ? "on" : "off");
+    berth_memory_sweep* sweep = nullptr;
+    berth_error* error = nullptr;
+    ASSERT_EQ(berth_sweep_memory(graph, options_, "sram", &sweep, &error), BERTH_OK)
+        << berth_error_message(error);
+    const std::string ours = TextOf([&](berth_text** text, berth_error** e) {
+      return berth_memory_sweep_to_csv(sweep, text, e);
+    });
+    berth_memory_sweep_free(sweep);
+    std::vector<std::string> arguments = {
+        "sweep",    path,          "--memory", "sram@1GB/s", "--memory", "dram@100MB/s",
+        "--memory", "sram",        "--budget", "512KiB",     "--budget", "128KiB",
+        "--order",  "program"};
+    if (may_move) arguments.emplace_back("--may-move");
+    EXPECT_EQ(WithoutSeconds(ours), WithoutSeconds(ByCommand(arguments, "sram.csv")));
+  }
+  berth_graph_free(graph);
+}
+
 }  // namespace
 }  // namespace berth

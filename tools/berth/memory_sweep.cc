@@ -8,6 +8,7 @@
 #include "berth/page.h"
 #include "berth/report.h"
 #include "berth/sweep.h"
+#include "berth/sweep_io.h"
 #include "src/base/try.h"
 #include "tools/berth/checked.h"
 #include "tools/berth/flags.h"
@@ -47,32 +48,6 @@ Result<std::pair<Board, std::size_t>> SweptBoard(const Graph& graph,
   }
   static_cast<void>(BERTH_TRY(FindMemories(memories, {swept->name}, "--memory")));
   return std::pair{std::move(board), memories.size()};
-}
-
-// A name in a header of CSV: the unit of costs is anybody's text.
-std::string CsvName(const std::string& name) {
-  if (name.find_first_of(",\"\r\n") == std::string::npos) return name;
-  std::string quoted = "\"";
-  for (const char c : name) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + "\"";
-}
-
-std::string CsvOf(const std::vector<MemoryPoint>& points, const std::string& cost_unit,
-                  bool may_move) {
-  std::string text = "capacity,outcome,unplaced," + CsvName("cost_" + cost_unit) + "," +
-                     CsvName("cost_bound_" + cost_unit) + (may_move ? ",copies" : "") +
-                     ",seconds\n";
-  for (const MemoryPoint& point : points) {
-    text += std::to_string(point.capacity) + "," + std::string(ToString(point.outcome)) + "," +
-            std::to_string(point.cost.unplaced) + "," + std::to_string(point.cost.cost) + "," +
-            std::to_string(point.cost_bound.cost) + "," +
-            (may_move ? std::to_string(point.copies) + "," : "") + std::to_string(point.seconds) +
-            "\n";
-  }
-  return text;
 }
 
 std::string PictureOf(const std::vector<MemoryPoint>& points, const std::string& name,
@@ -158,7 +133,7 @@ Result<void> WriteFiles(const Swept& swept) {
   const MemorySweepArguments& arguments = swept.arguments;
   const bool may_move = swept.memories().may_move;
   if (!arguments.output.empty()) {
-    BERTH_TRY(WriteFile(arguments.output, CsvOf(swept.points, swept.cost_unit, may_move)));
+    BERTH_TRY(WriteFile(arguments.output, WriteMemorySweepCsv(swept.points, swept.cost_unit, may_move)));
   }
   if (!arguments.svg.empty()) {
     BERTH_TRY(
