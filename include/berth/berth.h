@@ -441,10 +441,10 @@ BERTH_API berth_status berth_repack(const berth_problem* problem, const berth_me
 
 /* What keeps a buffer from a memory in which it would cost less. */
 typedef enum berth_obstacle {
-  BERTH_OBSTACLE_MEMORY = 0,  /* The memory has no place for it even if it has nothing else. */
-  BERTH_OBSTACLE_BYTES = 1,   /* At a step of its lifetime fewer bytes are free than it needs. */
-  BERTH_OBSTACLE_PLACES = 2,  /* Enough are free at each step, but nowhere the same ones. */
-  BERTH_OBSTACLE_NOTHING = 3  /* Nothing: the plan is not the best. */
+  BERTH_OBSTACLE_MEMORY = 0, /* The memory has no place for it even if it has nothing else. */
+  BERTH_OBSTACLE_BYTES = 1,  /* At a step of its lifetime fewer bytes are free than it needs. */
+  BERTH_OBSTACLE_PLACES = 2, /* Enough are free at each step, but nowhere the same ones. */
+  BERTH_OBSTACLE_NOTHING = 3 /* Nothing: the plan is not the best. */
 } berth_obstacle;
 /* "memory", "bytes", ... */
 BERTH_API const char* berth_obstacle_name(berth_obstacle obstacle);

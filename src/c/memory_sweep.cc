@@ -57,8 +57,9 @@ Result<berth_memory_sweep> SweepGraph(const GraphInput& input, const berth_optio
                                       const std::string& name) {
   const Settings& settings = request.settings;
   if (settings.budget || settings.capacity || settings.node_limit) {
-    return Fail(ErrorCode::kInvalidOptions,
-                "capacity, budget and node_limit: berth_sweep_memory() takes budgets and time_limit");
+    return Fail(
+        ErrorCode::kInvalidOptions,
+        "capacity, budget and node_limit: berth_sweep_memory() takes budgets and time_limit");
   }
   MemorySweepOptions options;
   options.memory = BERTH_TRY(FindMemory(settings, name));
@@ -80,8 +81,8 @@ Result<berth_memory_sweep> SweepGraph(const GraphInput& input, const berth_optio
   Watch watch(request, /*limited=*/false);
   options.plan.place.progress = watch.progress();
   options.plan.schedule.progress = options.plan.place.progress;
-  sweep.points = BERTH_TRY(watch.Run(
-      [&](Budget& budget) { return SweepMemory(input.model.graph, options, budget); }));
+  sweep.points = BERTH_TRY(
+      watch.Run([&](Budget& budget) { return SweepMemory(input.model.graph, options, budget); }));
   return sweep;
 }
 
@@ -147,8 +148,7 @@ berth_status berth_memory_sweep_to_csv(const berth_memory_sweep* sweep, berth_te
                                        berth_error** error) {
   return c::Call(error, [&]() -> Result<void> {
     const berth_memory_sweep& from = c::SweepOf(sweep);
-    c::Give(csv,
-            berth::WriteMemorySweepCsv(from.points, from.page.cost_unit, from.page.may_move));
+    c::Give(csv, berth::WriteMemorySweepCsv(from.points, from.page.cost_unit, from.page.may_move));
     return {};
   });
 }

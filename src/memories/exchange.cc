@@ -52,6 +52,11 @@ class Finder {
       : selection_(selection), movable_(movable) {}
 
   std::vector<Exchange> Find() {
+    // Of those with one option each in one memory, Selection::dominates says it.
+    const bool any = std::any_of(movable_.begin(), movable_.end(), [this](const Movable& each) {
+      return ItemOf(each).options.size() > 1;
+    });
+    if (!any) return {};
     // The largest within another one come first: what they exclude, others need not.
     std::vector<std::size_t> order(movable_.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;

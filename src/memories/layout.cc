@@ -69,6 +69,21 @@ Wide LeastLoss(const std::vector<LiveUnit>& live, const std::vector<Wide>& profi
   return loss;
 }
 
+// By offset. The parts of `places` that end at `lists` are in order, the rest is short.
+void MergeLists(const std::vector<std::size_t>& lists, std::vector<Candidacy>& places) {
+  const auto by_offset = [](const Candidacy& a, const Candidacy& b) {
+    return a.spot.offset < b.spot.offset;
+  };
+  const auto at = [&](std::size_t place) {
+    return places.begin() + static_cast<std::ptrdiff_t>(place);
+  };
+  const std::size_t sorted = lists.empty() ? 0 : lists.back();
+  std::sort(at(sorted), places.end(), by_offset);
+  if (lists.empty()) return;
+  std::inplace_merge(places.begin(), at(lists.front()), at(sorted), by_offset);
+  std::inplace_merge(places.begin(), at(sorted), places.end(), by_offset);
+}
+
 // The first `count` by weight, in order.
 void KeepLightest(std::vector<Candidacy>& places, std::size_t count) {
   const auto by_weight = [](const Candidacy& a, const Candidacy& b) {
@@ -347,6 +362,7 @@ bool Layout::HasBank(std::size_t u, int memory) const {
 
 std::optional<Spot> Layout::FindHole(std::size_t u, const Way& way, Wide most) {
   if (Wide(way.least) > most) return std::nullopt;
+  if (way.memory != spots_[u].memory && !FitsBySum(u, way.memory)) return std::nullopt;
   const std::optional<Spot>& before = before_[u];
   if (before && before->memory == way.memory && Allows(u, *before) && ScoreAt(u, *before) <= most &&
       IsFree(u, *before)) {
@@ -387,7 +403,7 @@ std::optional<Spot> Layout::FindHole(std::size_t u, const Way& way, Wide most) {
   return best;
 }
 
-// The ends of the intervals that reserved ranges and other units exclude.
+// The ends of the intervals that reserved ranges and other units exclude, in order.
 void Layout::FindEdges(std::size_t u, int memory, const std::vector<double>& weight) {
   const std::vector<Meeting>& meetings = MeetingsOf(u);
   work_ += static_cast<std::int64_t>(6 * meetings.size());
@@ -408,13 +424,13 @@ void Layout::FindEdges(std::size_t u, int memory, const std::vector<double>& wei
     if (other.memory != memory) continue;
     add(other.offset + meeting.lower, other.offset + meeting.upper, weight[meeting.other]);
   }
+  const auto by_place = [](const Edge& a, const Edge& b) { return a.at < b.at; };
+  std::sort(begins_.begin(), begins_.end(), by_place);
+  std::sort(ends_.begin(), ends_.end(), by_place);
 }
 
 // What is in the way of each place, by the edges. `everywhere`: what is in the way of all.
 void Layout::WeighPlaces(double everywhere, std::vector<Candidacy>& places) {
-  const auto by_place = [](const Edge& a, const Edge& b) { return a.at < b.at; };
-  std::sort(begins_.begin(), begins_.end(), by_place);
-  std::sort(ends_.begin(), ends_.end(), by_place);
   std::size_t begun = 0;
   std::size_t ended = 0;
   double sum = everywhere;
@@ -443,26 +459,27 @@ void Layout::FindPlaces(std::size_t u, const Way& way, Wide most, const std::vec
   FindEdges(u, way.memory, weight);
   const Bytes alignment = BufferIn(u, way.memory).alignment;
   const Bytes highest = Highest(u, way.memory);
+  std::vector<std::size_t> lists;  // Where parts of `places` end that are in order.
   if (way.free && Wide(*way.free) <= most) {
     const auto offer = [&](Bytes offset) {
       if (offset >= 0 && offset <= highest) places.push_back({{way.memory, offset}, 0});
     };
-    offer(0);
-    offer(highest / alignment * alignment);
+    // Both lists of edges are in order, and stay so when they are rounded.
     for (const Edge& edge : begins_) {
       if (edge.at >= 0) offer(edge.at / alignment * alignment);
     }
+    lists.push_back(places.size());
     for (const Edge& edge : ends_) offer(RoundUp(std::max<Bytes>(edge.at, 0), alignment));
+    lists.push_back(places.size());
+    offer(0);
+    offer(highest / alignment * alignment);
     const std::optional<Spot>& before = before_[u];
     if (before && before->memory == way.memory && Allows(u, *before)) offer(before->offset);
   }
   for (const auto& [pin, cost] : way.pins) {
     if (Wide(cost) <= most) places.push_back({{way.memory, pin}, 0});
   }
-  const auto by_offset = [](const Candidacy& a, const Candidacy& b) {
-    return a.spot.offset < b.spot.offset;
-  };
-  std::sort(places.begin(), places.end(), by_offset);
+  MergeLists(lists, places);
   places.erase(std::unique(places.begin(), places.end(),
                            [](const Candidacy& a, const Candidacy& b) { return a.spot == b.spot; }),
                places.end());

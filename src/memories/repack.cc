@@ -87,10 +87,16 @@ class Repacker {
         fewest_(problem, model, layout_, asker_, budget, [this] { return GoesOn(); }),
         locked_(model.units.size()),
         weight_(model.units.size()),
+        quarter_(model.units.size()),
         limited_(budget.has_node_limit() || budget.has_time_limit()) {
     options_.place.progress = nullptr;
     options_.place.minimize = false;
     options_.place.minimize_if_infeasible = false;
+    for (std::size_t u = 0; u < quarter_.size(); ++u) {
+      for (const Stay& stay : layout_.stays(u)) {
+        quarter_[u] = std::max(quarter_[u], 0.25 * static_cast<double>(stay.bytes));
+      }
+    }
   }
 
   void Run();
@@ -145,6 +151,7 @@ class Repacker {
   FewestMoves fewest_;
   std::vector<bool> locked_;
   std::vector<double> weight_;
+  std::vector<double> quarter_;  // Of the most bytes of each unit.
   bool limited_;
   std::int64_t steps_left_ = kStageSteps;
   std::int64_t chain_left_ = 0;
@@ -261,10 +268,7 @@ void Repacker::Weigh(bool by_bytes) {
     } else if (by_bytes) {
       const Bytes moves = layout_.BytesBefore(v) - layout_.MovedAt(v, layout_.At(v));
       // Of two with the same bytes moved, the smaller finds another place more easily.
-      weight_[v] = static_cast<double>(moves);
-      for (const Stay& stay : layout_.stays(v)) {
-        weight_[v] = std::max(weight_[v], 0.25 * static_cast<double>(stay.bytes));
-      }
+      weight_[v] = std::max(static_cast<double>(moves), quarter_[v]);
     } else {
       const Wide loss = layout_.BaseScore(v) - layout_.ScoreAt(v, layout_.At(v));
       weight_[v] =

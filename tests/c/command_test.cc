@@ -482,9 +482,8 @@ TEST_F(AsTheCommand, SweepsOfOneMemory) {
     });
     berth_memory_sweep_free(sweep);
     std::vector<std::string> arguments = {
-        "sweep",    path,          "--memory", "sram@1GB/s", "--memory", "dram@100MB/s",
-        "--memory", "sram",        "--budget", "512KiB",     "--budget", "128KiB",
-        "--order",  "program"};
+        "sweep",    path,   "--memory", "sram@1GB/s",    "--memory",       "dram@100MB/s",
+        "--memory", "sram", "--budget", "512KiB,128KiB", "--program-order"};
     if (may_move) arguments.emplace_back("--may-move");
     EXPECT_EQ(WithoutSeconds(ours), WithoutSeconds(ByCommand(arguments, "sram.csv")));
   }

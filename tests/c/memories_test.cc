@@ -190,9 +190,8 @@ Answer SearchInC(const MemoryProblem& problem, decltype(&berth_repack) search,
   const Arrays arrays(problem);
   const berth_memories memories = arrays.memories();
   berth_error* error = nullptr;
-  const berth_status status =
-      search(arrays.table(), &memories, options.get(), answer.chosen.data(), answer.offsets.data(),
-             &answer.summary, &error);
+  const berth_status status = search(arrays.table(), &memories, options.get(), answer.chosen.data(),
+                                     answer.offsets.data(), &answer.summary, &error);
   EXPECT_EQ(status == BERTH_OK, error == nullptr);
   answer.error = berth_error_message(error);
   berth_error_free(error);
@@ -329,8 +328,8 @@ TEST(MemoriesOfC, ExplainAsInCpp) {
     RepackOptions careless;
     careless.exchange = false;
     careless.place_nodes = 0;
-    const auto answer = seed % 2 == 0 ? Repack(problem, careless, budget)
-                                      : PlaceInMemories(problem, {}, budget);
+    const auto answer =
+        seed % 2 == 0 ? Repack(problem, careless, budget) : PlaceInMemories(problem, {}, budget);
     if (!answer) return false;
     entries += CompareDisplaced(problem, *answer->best);
     return true;

@@ -133,7 +133,8 @@ Result<void> WriteFiles(const Swept& swept) {
   const MemorySweepArguments& arguments = swept.arguments;
   const bool may_move = swept.memories().may_move;
   if (!arguments.output.empty()) {
-    BERTH_TRY(WriteFile(arguments.output, WriteMemorySweepCsv(swept.points, swept.cost_unit, may_move)));
+    BERTH_TRY(
+        WriteFile(arguments.output, WriteMemorySweepCsv(swept.points, swept.cost_unit, may_move)));
   }
   if (!arguments.svg.empty()) {
     BERTH_TRY(
