@@ -1,5 +1,6 @@
-"""Several memories: berth.place_in_memories(), berth.repack()."""
+"""Several memories: placing, repacking, explaining and sweeping them."""
 
+import dataclasses
 import random
 
 import pytest
@@ -374,3 +375,116 @@ def test_diff_of_tables(tmp_path):
         berth.diff(before, after)
     with pytest.raises(berth.InvalidPlan, match="wrong.csv: the plan does not hold"):
         berth.diff(before, wrong, memory=memory)
+
+
+def board(capacity=100):
+    return [
+        berth.Memory("tcm", capacity, alignment=2, read=(1, 8), write=(1, 4), access=1),
+        berth.Memory("dram", base=64, read=(5, 1), write=(10, 1), reserved=[(0, 16, 0, 2)]),
+    ]
+
+
+USES = [(80, 40, 2), (900, 90, 11), (500, 500, 2)]
+
+
+def test_costs_follow_from_uses():
+    """Each product is rounded up: 80 / 8 + 40 / 4 + 2 for the first in the fast memory."""
+    fast = [10 + 10 + 2, 113 + 23 + 11, 63 + 125 + 2]
+    slow = [80 * 5 + 40 * 10, 900 * 5 + 90 * 10, 500 * 5 + 500 * 10]
+    found = berth.place_in_memories(table(), board(), uses=USES)
+    assert found.memories == [1, 0, 1] and found.outcome is berth.Outcome.OPTIMAL
+    assert found.cost == slow[0] + fast[1] + slow[2]
+    assert min(found.offsets[0], found.offsets[2]) >= 16
+    rows = [[berth.BY_USES, berth.BY_USES], [7, None], [berth.BY_USES, 5]]
+    mixed = berth.place_in_memories(table(), board(), rows, uses=dict(enumerate(USES)))
+    assert mixed.cost == slow[0] + 7 + 5
+    roomy = berth.place_in_memories(table(), board(700), uses=USES)
+    assert roomy.memories == [0, 0, 0] and roomy.cost == sum(fast)
+    assert all(offset % 2 == 0 for offset in roomy.offsets)
+    pinned = berth.place_in_memories(table(), board(), rows, uses=USES, places=[(1, 1, 640, 3)])
+    assert (pinned.memories[1], pinned.offsets[1]) == (1, 640)
+    assert pinned.cost == fast[0] + 3 + 5
+    # Without costs, a buffer with single places is at one of these.
+    only = berth.place_in_memories(table(), board(), uses=USES, places=[(1, 1, 640, 9000)])
+    assert (only.offsets[1], only.cost) == (640, fast[0] + 9000 + slow[2])
+
+
+def test_bad_descriptions_are_named():
+    place = berth.place_in_memories
+    with pytest.raises(berth.InvalidProblem, match='"tcm"'):
+        place(table(), [berth.Memory("tcm", 100), berth.Memory("tcm", 200)])
+    with pytest.raises(berth.InvalidProblem, match='"tcm"'):
+        place(table(), [berth.Memory("tcm", 100, read=(1, 0))], [[berth.BY_USES]] * 3)
+    with pytest.raises(berth.InvalidProblem, match='buffer "1"'):
+        place(table(), board(), uses={1: (-1, 0, 0)})
+    with pytest.raises(berth.InvalidProblem, match='buffer "1"'):
+        place(table(), board(), [[berth.BY_USES, 1]] * 3, uses={1: (2**60, 2**60, 0)})
+    with pytest.raises(ValueError, match="alignments: a Memory has its own"):
+        place(table(), board(), alignments=4)
+    with pytest.raises(ValueError, match="uses has 2 values, but there are 3"):
+        place(table(), board(), uses={1: (1, 0)})
+    with pytest.raises(IndexError, match="there is no buffer 3; there are 3"):
+        place(table(), board(), places=[(3, 0, 0, 0)])
+    with pytest.raises(ValueError, match="memory 2 of a place"):
+        place(table(), board(), places=[(1, 2, 0, 0)])
+
+
+def test_what_is_in_the_way_is_said():
+    found = berth.place_in_memories(table(), board(), uses=USES)
+    large, small = berth.find_displaced(table(), board(), found, uses=USES)
+    assert (large.buffers, large.reason, large.offset, large.saved) == ([2], "memory", None, None)
+    assert (large.memory, large.cheaper, large.step, large.needed) == (1, 0, None, None)
+    assert (small.buffers, small.start, small.end) == ([0], 0, 2)
+    assert (small.reason, small.step, small.free, small.needed) == ("bytes", 1, 10, 40)
+    assert (small.cost, small.least, small.must) == (800, 22, False)
+    assert small.in_the_way == [1] and small.saved == 5400 - 147
+    assert berth.find_displaced(table(), board(), found, uses=USES, most=1) == [large]
+    nowhere = berth.place_in_memories(table(), [100])
+    entries = berth.find_displaced(table(), [100], nowhere)
+    assert [each.must for each in entries] == [True, True]
+    assert {each.memory for each in entries} == {None}
+    assert {each.buffers[0] for each in entries} == {
+        b for b, memory in enumerate(nowhere.memories) if memory is None
+    }
+    wrong = dataclasses.replace(found, offsets=[0, *found.offsets[1:]])
+    with pytest.raises(berth.InvalidPlan, match='"dram"'):
+        berth.find_displaced(table(), board(), wrong, uses=USES)
+    with pytest.raises(ValueError, match="placement.memories has 3 values, but there are 2"):
+        berth.find_displaced(berth.Problem([0, 0], [1, 1], [1, 1]), board(), found)
+
+
+def test_a_model_says_what_is_in_the_way():
+    found = berth.plan(chain(), memory=["fast=450@1GB/s", "slow@100MB/s"])
+    (entry,) = found.displaced()
+    assert [found.graph.tensor(t).name for t in entry.buffers] == ["t2"]
+    assert (entry.memory, entry.cheaper, entry.cost) == (1, 0, 10 * entry.least)
+    assert entry.reason == "bytes" and entry.free < entry.needed == 300
+    assert found.displaced(most=0) == []
+    with pytest.raises(ValueError, match="single memory"):
+        berth.plan(chain()).displaced()
+
+
+def test_what_more_of_a_memory_saves(tmp_path):
+    graph, memory = parking()
+    options = {"memory": memory, "order": "program"}
+    curve = berth.sweep_memory(graph, "fast", capacities=["270B", 190, 100], **options)
+    assert [point.capacity for point in curve] == [100, 190, 270] and len(curve) == 3
+    for point in curve:
+        plan = berth.plan(graph, memory=[f"fast={point.capacity}@1GB/s", memory[1]], order="program")
+        assert (point.cost, point.cost_bound, point.unplaced) == (plan.cost, plan.cost_bound, 0)
+        assert point.outcome is plan.outcome and point.cost_unit == "ns" and point.copies == 0
+        assert point.memories == plan.memories
+    assert curve[0].cost > curve[2].cost and "'fast'" in repr(curve)
+    curve.save(tmp_path / "curve.csv")
+    rows = (tmp_path / "curve.csv").read_text().splitlines()
+    assert rows[0] == "capacity,outcome,unplaced,cost_ns,cost_bound_ns,seconds"
+    assert rows[1].startswith(f"100,optimal,0,{curve[0].cost},{curve[0].cost_bound},")
+    assert "fast" in curve.report() and "fast" in curve._repr_html_()
+    moving = berth.sweep_memory(graph, "fast", capacities=[190], may_move=True, **options)
+    assert moving[0].copies == 1 and moving[0].cost < curve[1].cost
+    assert "copies" in moving.to_csv()
+    assert len(berth.sweep_memory(graph, "fast", points=4, **options)) == 4
+    with pytest.raises(berth.InvalidOptions, match='no memory "quick"'):
+        berth.sweep_memory(graph, "quick", **options)
+    with pytest.raises(berth.InvalidOptions, match="bytes"):
+        berth.sweep_memory(graph, "fast", capacities=["MR"], **options)

@@ -49,12 +49,13 @@ constexpr std::int64_t kReduceNodes = 3'000;
 constexpr std::array<Look, 2> kMostLooks = {
     {{Algorithm::kAuto, 4'000}, {Algorithm::kGuided, 2'000}}};
 // The same of windows that kAuto leaves open, of which at most so many are asked again. Reducing what
-// the search that learns has proved: its nodes cost ten times as much.
+// the search that learns has proved: its nodes cost ten times as much, and it has named the units that its
+// proof needs already, so that little is left to be gained.
 constexpr std::int64_t kWindowNodes = 5'000;
 constexpr std::size_t kMostOpenWindows = 8;
 constexpr std::size_t kFewOpenWindows = 2;  // Of a choice that may not be the best.
 constexpr std::int64_t kReduceTimes = 2;
-constexpr std::int64_t kGuidedWeight = 10;
+constexpr std::int64_t kGuidedWeight = 100;
 constexpr std::int64_t kMostReduceNodes = 300'000;
 constexpr std::int64_t kMostUnprovedReduceNodes = 100'000;  // Of a choice that may not be the best.
 constexpr std::size_t kLeastRun = 8;                        // Of units in order of time.
@@ -65,10 +66,9 @@ constexpr std::int64_t kProvedTimes = 8;
 // Sections at a time that are searched for a conflict.
 constexpr std::size_t kFirstWindow = 4;
 constexpr std::size_t kLastWindow = 32;
-// Of the time that is left, for better plans one unit at a time: where the bound is near, by this
-// part of the score, it is better spent on choices.
+// Of the time that is left, for better plans one unit at a time. Where the bound is near, by this part of
+// the score, all of it is better spent on choices.
 constexpr double kShareOfImprove = 0.5;
-constexpr double kShareWhenNear = 0.05;
 constexpr std::int64_t kNear = 50;
 // Units are set aside if where they are matters by this part of the score at most, they are this part of
 // all units, and the distance to the bound is this many times as large. The search without them has this
@@ -102,10 +102,13 @@ class Planner {
     std::vector<std::size_t> units;
     Algorithm algorithm = Algorithm::kAuto;  // That proved it.
     std::int64_t nodes = 0;
-    bool holds = true;  // Otherwise they are only not known to fit.
+    bool holds = true;           // Otherwise they are only not known to fit,
+    bool asked_at_last = false;  // with all the nodes that a choice proved best is worth.
   };
 
   void FitGreedily();
+  // Whether better plans can be little better than the best one.
+  [[nodiscard]] bool IsNear() const { return (best_score_ - bound_) * Wide(kNear) < best_score_; }
   void ImproveBest();
   void Search();
   void SearchWithoutSmall();
@@ -235,7 +238,7 @@ Fit Planner::PlaceUnits(std::size_t memory, const std::vector<std::size_t>& unit
                         const Assignment& assignment, bool proved, std::vector<Bytes>& offsets,
                         Proof& proof) {
   const Problem table = asker_.TableOf(memory, units, assignment);
-  proof = {units, Algorithm::kAuto, 0, true};
+  proof = {units, Algorithm::kAuto, 0, true, false};
   Asker::Answer answer = asker_.Ask(table, {proof.algorithm, kAutoNodes}, &offsets);
   // A choice that takes search to place, so that others may not fit at all.
   const auto size = static_cast<std::int64_t>(units.size());
@@ -243,11 +246,15 @@ Fit Planner::PlaceUnits(std::size_t memory, const std::vector<std::size_t>& unit
   if (wary_ && !asked_) choosing_.reset();
   asked_ = true;
   if (answer.fit == Fit::kUnknown) {
-    // A good plan first: what follows takes long.
-    if (proved) ImproveBest();
+    // Briefly, where a plan of most of the units is worth more than to know.
     proof.algorithm = Algorithm::kGuided;
+    proof.asked_at_last = proved && IsNear();
     const std::int64_t nodes = patience_ * kGuidedNodes;
-    answer = asker_.Ask(table, {proof.algorithm, proved ? nodes : nodes / kUnprovedPart}, &offsets);
+    answer = asker_.Ask(table,
+                        {proof.algorithm, proof.asked_at_last ? kProvedTimes * nodes
+                                          : proved            ? nodes
+                                                              : nodes / kUnprovedPart},
+                        &offsets);
   }
   proof.nodes = answer.nodes;
   proof.holds = answer.fit == Fit::kNo;
@@ -277,7 +284,7 @@ std::optional<Planner::Proof> Planner::FindConflict(std::size_t memory,
       const Asker::Answer answer = asker_.Ask(asker_.TableOf(memory, part, assignment),
                                               {Algorithm::kAuto, kReduceNodes}, nullptr);
       if (answer.fit == Fit::kNo)
-        return Proof{Named(answer, part), Algorithm::kAuto, answer.nodes, true};
+        return Proof{Named(answer, part), Algorithm::kAuto, answer.nodes, true, false};
       if (answer.fit == Fit::kUnknown && (open.empty() || part != open.back())) {
         open.push_back(std::move(part));
       }
@@ -290,7 +297,7 @@ std::optional<Planner::Proof> Planner::FindConflict(std::size_t memory,
         asker_.Ask(asker_.TableOf(memory, part, assignment),
                    {Algorithm::kGuided, patience_ * kWindowNodes}, nullptr);
     if (answer.fit == Fit::kNo)
-      return Proof{Named(answer, part), Algorithm::kGuided, answer.nodes, true};
+      return Proof{Named(answer, part), Algorithm::kGuided, answer.nodes, true, false};
   }
   return std::nullopt;
 }
@@ -432,7 +439,7 @@ bool Planner::PlaceAtLast(std::size_t memory, const Assignment& assignment, Proo
       asker_.Ask(asker_.TableOf(memory, units, assignment),
                  {Algorithm::kGuided, kProvedTimes * patience_ * kGuidedNodes}, &offsets);
   if (answer.fit == Fit::kNo) {
-    proof = {Named(answer, units), Algorithm::kGuided, answer.nodes, true};
+    proof = {Named(answer, units), Algorithm::kGuided, answer.nodes, true, true};
   }
   if (answer.fit != Fit::kYes) return false;
   placed_[memory] = {assignment, std::vector<Bytes>(assignment.size(), 0)};
@@ -451,7 +458,8 @@ void Planner::Try(const Assignment& wanted, Wide left, bool proved) {
   bool again = false;
   for (Open& each : open) {
     if (budget_.TimeIsUp()) return;
-    if (proved && PlaceAtLast(each.memory, each.assignment, each.proof)) {
+    if (proved && !each.proof.asked_at_last &&
+        PlaceAtLast(each.memory, each.assignment, each.proof)) {
       again = true;
     } else {
       Exclude(each.memory, each.assignment, left, proved, each.proof);
@@ -535,9 +543,8 @@ bool Planner::Round(std::int64_t effort, std::size_t width) {
 // The best plan, one unit at a time; not the same plan twice.
 void Planner::ImproveBest() {
   if (improved_ && best_score_ >= *improved_) return;
-  const bool near = (best_score_ - bound_) * Wide(kNear) < best_score_;
-  if (near && !wary_) return;  // Choices are placed at once, and are better.
-  Budget part(budget_, near ? kShareWhenNear : kShareOfImprove);
+  if (IsNear()) return;  // Choices are better.
+  Budget part(budget_, kShareOfImprove);
   Offer(Improve(problem_, options_.place, model_, *best_, part));
   improved_ = best_score_;
 }

@@ -825,7 +825,7 @@ static void test_moves(void) {
   staying = cost_of(plan);
   CHECK(berth_plan_copy_count(plan) == 0 && berth_plan_copy_count(NULL) == 0);
   {
-    /* x and y are live together and do not both fit into the fast memory. */
+    /* x and y are live together, and do not both fit into the fast memory. */
     berth_displacements* found = NULL;
     berth_displaced entry;
     entry.struct_size = sizeof entry;
@@ -833,8 +833,8 @@ static void test_moves(void) {
     CHECK(berth_displacements_count(found) == 1 && berth_displacements_count(NULL) == 0);
     WORKS(berth_displacements_at(found, 0, &entry, &error));
     CHECK(entry.memory == 1 && entry.cheaper == 0 && entry.cost == 10 * entry.least);
-    CHECK(entry.buffer_count == 1 && entry.in_the_way_count == 1 && entry.saved > 0);
-    CHECK(entry.buffers[0] + entry.in_the_way[0] == 2 && entry.buffers[0] % 2 == 0);
+    CHECK(entry.buffer_count == 1 && entry.buffers[0] == 2);
+    CHECK(entry.in_the_way_count >= 1 && entry.in_the_way[0] == 0 && entry.saved > 0);
     CHECK(entry.obstacle == BERTH_OBSTACLE_BYTES && entry.free < entry.needed);
     berth_displacements_free(found);
     FAILS(berth_plan_displaced(plan, 10, NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
