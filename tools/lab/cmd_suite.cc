@@ -24,6 +24,13 @@ void AddInputs(CLI::App& app, SuiteOptions& options) {
       ->delimiter(',')
       ->expected(1)
       ->take_all();
+  app.add_option("--algorithms", options.algorithms,
+                 "Where times are compared: only these, separated by commas, such as "
+                 "telamalloc,niche,auto.")
+      ->type_name("NAMES")
+      ->delimiter(',')
+      ->expected(1)
+      ->take_all();
   app.add_option(
          "--data", options.data,
          "The folder that holds models/ and challenging/; for olla, cosma and boards inference/ "

@@ -206,7 +206,7 @@ Contender Lab::Contend(std::string_view key) {
     std::string_view name;
     int look;
   };
-  static constexpr std::array<Known, 10> kKnown = {{{"auto", "Berth auto (default)", 0},
+  static constexpr std::array<Known, 11> kKnown = {{{"auto", "Berth auto (default)", 0},
                                                     {"telamalloc", "TelaMalloc", 1},
                                                     {"canonical", "MiniMalloc's search", 2},
                                                     {"guided", "Berth guided", 3},
@@ -215,7 +215,8 @@ Contender Lab::Contend(std::string_view key) {
                                                     {"cp", "CP alone", 6},
                                                     {"heuristic", "baseline heuristic", 7},
                                                     {"meta-csp", "meta-CSP", 6},
-                                                    {"csp", "CSP", 7}}};
+                                                    {"csp", "CSP", 7},
+                                                    {"bfc", "TensorFlow's BFC", 1}}};
   const auto known = std::find_if(kKnown.begin(), kKnown.end(),
                                   [key](const Known& row) { return row.key == key; });
   Contender contender;
@@ -241,6 +242,18 @@ Contender Lab::Contend(std::string_view key) {
     contender.runner.finders = {contender.key};
   }
   return contender;
+}
+
+std::vector<Contender> Lab::Contenders(std::initializer_list<std::string_view> keys) const {
+  const std::vector<std::string>& chosen = options_.algorithms;
+  std::vector<Contender> contenders;
+  for (const std::string_view key : keys) {
+    contenders.push_back(Contend(key));
+    if (!chosen.empty() && std::find(chosen.begin(), chosen.end(), key) == chosen.end()) {
+      contenders.back().missing = "left out";
+    }
+  }
+  return contenders;
 }
 
 void Lab::Progress(const std::string& what) const { cli::ShowProgress(what); }

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -22,6 +23,9 @@
 #include "tools/lab/suites/sheet.h"
 
 namespace berth::lab {
+
+// Of the challenging tables, as their names say; those that are generated in their place fit, too.
+inline constexpr Bytes kChallengingCapacity = Bytes{1} << 20;
 
 // Of this process, so far.
 [[nodiscard]] double ProcessorSeconds();
@@ -48,8 +52,9 @@ struct SuiteOptions {
   std::vector<std::string> tables;  // What to take as the models; files or folders.
   std::string data;    // The folder that holds what Suite::folders says; empty: there is none.
   std::string output;  // The folder for CSV and SVG files; empty: none are written.
-  std::vector<std::string> only;     // Keys of experiments; empty: all of the suite.
-  bool quick = false;                // A few small inputs and short limits: does it work at all?
+  std::vector<std::string> only;        // Keys of experiments; empty: all of the suite.
+  std::vector<std::string> algorithms;  // Keys of contenders, where times are compared; empty: all.
+  bool quick = false;                   // A few small inputs and short limits: does it work at all?
   std::optional<double> time_limit;  // Of each run, in seconds, in place of each experiment's own.
   std::optional<std::int64_t> inputs;  // At most, in place of each experiment's own number.
   std::optional<std::int64_t> steps;   // Of each run of which steps are counted, at most.
@@ -102,6 +107,9 @@ class Lab {
   // `telamalloc` and `guided` run without the heuristic before them, so that it is the search that
   // is measured.
   [[nodiscard]] static Contender Contend(std::string_view key);
+  // Those of a comparison; those that the command line does not name are missing.
+  [[nodiscard]] std::vector<Contender> Contenders(
+      std::initializer_list<std::string_view> keys) const;
 
   // Says what is being done, on a terminal.
   void Progress(const std::string& what) const;

@@ -11,16 +11,9 @@
 namespace berth::lab {
 namespace {
 
-constexpr Bytes kChallengingCapacity = Bytes{1} << 20;  // In the names of the published tables.
-
 // The paper's five, and Berth's two.
-std::vector<Contender> AllContenders() {
-  std::vector<Contender> contenders;
-  for (const std::string_view key :
-       {"csp", "meta-csp", "ilp", "telamalloc", "canonical", "niche", "auto"}) {
-    contenders.push_back(Lab::Contend(key));
-  }
-  return contenders;
+std::vector<Contender> AllContenders(const Lab& lab) {
+  return lab.Contenders({"csp", "meta-csp", "ilp", "telamalloc", "canonical", "niche", "auto"});
 }
 
 // --- Figure 8 --------------------------------------------------------------------------------
@@ -30,7 +23,7 @@ Result<void> Figure8(Lab& lab) {
   lab.Heading("Figure 8: the original suite",
               "Models at 110 % of their least memory; medians of the processor time until a plan.");
   auto inputs = BERTH_TRY(lab.Models(lab.Inputs(11, 3)));
-  const std::vector<Contender> contenders = AllContenders();
+  const std::vector<Contender> contenders = AllContenders(lab);
   std::vector<Bout> bouts;
   for (const SuiteInput& input : inputs) {
     bouts.push_back(lab.Compare("figure 8", input, PercentOf(input.least, 110), contenders, limit,
@@ -112,7 +105,7 @@ Result<void> Figure9(Lab& lab) {
               "share solved within each time.");
   std::vector<SuiteInput> tables = BERTH_TRY(ManyTables(lab));
   lab.FindLeast(tables);
-  const std::vector<Contender> contenders = AllContenders();
+  const std::vector<Contender> contenders = AllContenders(lab);
   std::vector<Bout> bouts;
   std::vector<SuiteInput> inputs;
   for (const int percent : {105, 110, 150}) {
@@ -249,7 +242,7 @@ Result<void> Figure10(Lab& lab) {
       "Figure 10: the synthetic suite",
       "Packings of 20 to 60 buffers that are known to fit, with no byte to spare. An algorithm "
       "that has solved nothing at two sizes in a row is not run at larger ones.");
-  const std::vector<Contender> contenders = AllContenders();
+  const std::vector<Contender> contenders = AllContenders(lab);
   const std::vector<SizeRun> runs = RunSizes(lab, contenders, limit);
   std::vector<SuiteInput> inputs;
   std::vector<Bout> bouts;
@@ -298,10 +291,8 @@ Result<void> Table2(Lab& lab) {
           : "The published tables are not here (--data): generated packings in their "
             "place, capacity 1 MiB; medians of the processor time until a plan.");
   auto inputs = BERTH_TRY(lab.Challenging(lab.Inputs(11, 2)));
-  std::vector<Contender> contenders;
-  for (const std::string_view key : {"ilp", "telamalloc", "canonical", "niche", "auto"}) {
-    contenders.push_back(Lab::Contend(key));
-  }
+  const std::vector<Contender> contenders =
+      lab.Contenders({"ilp", "telamalloc", "canonical", "niche", "auto"});
   std::vector<Bout> bouts;
   for (SuiteInput& input : inputs) {
     const LoadBound bound = MaxLiveLoad(input.problem);
@@ -321,11 +312,59 @@ Result<void> Table2(Lab& lab) {
   return {};
 }
 
-constexpr std::array<Experiment, 4> kExperiments = {
+// --- Figure 11 -------------------------------------------------------------------------------
+
+// The two tables that the paper shows; of generated ones, the first two.
+Result<std::vector<SuiteInput>> ShownTables(Lab& lab) {
+  auto inputs = BERTH_TRY(lab.Challenging(11));
+  if (lab.has_challenging()) {
+    std::erase_if(inputs, [](const SuiteInput& input) {
+      return input.name != "challenging-G" && input.name != "challenging-K";
+    });
+  }
+  inputs.resize(std::min(inputs.size(), lab.Inputs(2, 2)));
+  return inputs;
+}
+
+Result<void> Figure11(Lab& lab) {
+  lab.Heading("Figure 11: two plans",
+              "Of the challenging tables, by MiniMalloc's search at a capacity of 1 MiB.");
+  const auto inputs = BERTH_TRY(ShownTables(lab));
+  const Contender contender = Lab::Contend("canonical");
+  Sheet sheet({{"input", "input", false},
+               {"buffers", "buffers"},
+               {"load", "load_bytes"},
+               {"height", "height_bytes"},
+               {"nodes", "nodes"}});
+  for (const SuiteInput& input : inputs) {
+    lab.Progress("figure 11, " + input.name);
+    const RunResult run = lab.RunAlone(contender, input, kChallengingCapacity, lab.TimeLimit(10),
+                                       /*keep_offsets=*/true);
+    lab.Progress("");
+    const bool solved = run.verdict == Verdict::kSolved;
+    const Bytes load = MaxLiveLoad(input.problem).lower_bound;
+    sheet.AddRow(
+        {TextCell(input.name), CountCell(static_cast<std::int64_t>(input.problem.buffers.size())),
+         BytesCell(load), solved ? BytesCell(*run.height) : NoCell(), CountCell(run.nodes)});
+    if (!solved) continue;
+    Problem problem = input.problem;
+    problem.capacity = kChallengingCapacity;
+    SvgOptions options;
+    options.title = input.name + ", placed by MiniMalloc's search";
+    lab.Keep("figure11-" + input.name,
+             WriteSvg(problem, {run.offsets, *run.height}, load, options));
+  }
+  lab.Show(sheet);
+  lab.Keep("figure11", sheet);
+  return {};
+}
+
+constexpr std::array<Experiment, 5> kExperiments = {
     {{"figure8", "Figure 8: the original suite", Figure8},
      {"figure9", "Figure 9: the extended suite", Figure9},
      {"figure10", "Figure 10: the synthetic suite", Figure10},
-     {"table2", "Table 2: the challenging suite", Table2}}};
+     {"table2", "Table 2: the challenging suite", Table2},
+     {"figure11", "Figure 11: two plans", Figure11}}};
 
 }  // namespace
 

@@ -22,25 +22,28 @@
 namespace berth::lab {
 
 Result<std::vector<Ordered>> OrderAll(const Lab& lab, const std::string& what,
-                                      const std::vector<GraphInput>& inputs, int rounds) {
+                                      const std::vector<GraphInput>& inputs, int rounds,
+                                      const Counting& counting) {
   std::vector<Ordered> all;
+  ScheduleOptions options;
+  options.counting = counting;
   for (const GraphInput& input : inputs) {
     lab.Progress(what + ", order of " + input.name);
     Ordered ordered;
     ordered.input = &input;
-    ordered.program_peak = Live(input.graph, ProgramOrder(input.graph)).peak;
+    ordered.program_peak = Live(input.graph, ProgramOrder(input.graph), counting).peak;
     std::vector<double> seconds;
     for (int round = 0; round < rounds; ++round) {
       Budget budget;
       const ProcessorLimit processor_limit(budget, lab.TimeLimit(10));
       const double start = ProcessorSeconds();
-      auto answer = Schedule(input.graph, {}, budget);
+      auto answer = Schedule(input.graph, options, budget);
       seconds.push_back(ProcessorSeconds() - start);
       if (!answer) return tl::unexpected(answer.error());
       ordered.answer = *std::move(answer);
     }
     ordered.seconds = Median(seconds);
-    cli::VerifyOrDie(input.graph, {}, ordered.answer);
+    cli::VerifyOrDie(input.graph, counting, ordered.answer);
     all.push_back(std::move(ordered));
   }
   lab.Progress("");
@@ -152,12 +155,10 @@ Chart ModelChart(const std::vector<Measured>& all, const ChartAxis& x, ChartSeri
 
 // --- Figure 7 --------------------------------------------------------------------------------
 
-Result<void> Figure7(Lab& lab) {
-  lab.Heading("Figure 7: peak reduction by the order of operators",
-              "The most bytes that are live at once, in program order and in ours; what tensors "
-              "take beyond that in memory is left aside. A star: the peak is not proved least.");
-  const auto inputs = BERTH_TRY(lab.Graphs(lab.Inputs(kAllInputs, 2)));
-  const auto all = BERTH_TRY(OrderAll(lab, "figure 7", inputs, 1));
+// The reductions where `counting` says what is in memory; files are called `key`.
+Result<void> Reductions(Lab& lab, const std::vector<GraphInput>& inputs, const Counting& counting,
+                        const std::string& key, const std::string& counted) {
+  const auto all = BERTH_TRY(OrderAll(lab, "figure 7", inputs, 1, counting));
   Sheet sheet({{"graph", "graph", false},
                {"", "group", false},
                {"operators", "operators"},
@@ -170,6 +171,7 @@ Result<void> Figure7(Lab& lab) {
   for (const Ordered& ordered : all) {
     ScheduleOptions options;
     options.algorithm = ScheduleAlgorithm::kHoistedUpdates;
+    options.counting = counting;
     Budget budget;
     const auto hoisted = BERTH_TRY(Schedule(ordered.input->graph, options, budget));
     const bool proved = ordered.answer.best->peak() == ordered.answer.peak_bound;
@@ -184,19 +186,33 @@ Result<void> Figure7(Lab& lab) {
                   {proved ? "" : "*", proved ? "1" : "0"},
                   PercentCell(reductions.back().value)});
   }
+  lab.Say("Counted: " + counted + ".\n");
   lab.Show(sheet);
   constexpr std::array<Paper, 2> kPaper = {{{"batch 1", 0.225}, {"batch 32", 0.101}}};
   const Sheet means = MeanSheet(reductions, "reduction", kPaper);
   lab.Show(means);
-  lab.Keep("figure7", sheet);
-  lab.Keep("figure7-means", means);
+  lab.Keep(key, sheet);
+  lab.Keep(key + "-means", means);
   Chart chart =
       ModelChart(reductions, {"reduction of the peak", ChartUnit::kPercent, false, 0.0, {}, {}},
                  ChartSeries::Style::kBars);
   chart.title = "Peak reduction by the order of operators";
-  chart.subtitle = "After Figure 7 of OLLA; against program order";
-  lab.Keep("figure7", chart);
+  chart.subtitle = "After Figure 7 of OLLA; against program order; counted: " + counted;
+  lab.Keep(key, chart);
   return {};
+}
+
+Result<void> Figure7(Lab& lab) {
+  lab.Heading("Figure 7: peak reduction by the order of operators",
+              "The most bytes that are live at once, in program order and in ours; what tensors "
+              "take beyond that in memory is left aside. First of what operators make, then with "
+              "weights and inputs, too. A star: the peak is not proved least.");
+  const auto inputs = BERTH_TRY(lab.Graphs(lab.Inputs(kAllInputs, 2)));
+  BERTH_TRY(Reductions(lab, inputs, {}, "figure7", "activations and gradients"));
+  Counting all;
+  all.inputs = true;
+  all.parameters = true;
+  return Reductions(lab, inputs, all, "figure7-all", "all, with weights and inputs");
 }
 
 // --- Figures 8 and 13 ------------------------------------------------------------------------

@@ -25,10 +25,10 @@ struct Ordered {
   double seconds = 0;  // Processor time, the median of all rounds.
 };
 
-// Finds the order of each, `rounds` times; each is verified.
+// Finds the order of each, `rounds` times; each is verified. `counting` says what is in memory.
 [[nodiscard]] Result<std::vector<Ordered>> OrderAll(const Lab& lab, const std::string& what,
                                                     const std::vector<GraphInput>& inputs,
-                                                    int rounds);
+                                                    int rounds, const Counting& counting = {});
 
 // The experiment "ilp": OLLA's integer program against our search.
 [[nodiscard]] Result<void> IntegerProgram(Lab& lab);

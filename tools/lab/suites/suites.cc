@@ -46,6 +46,15 @@ Result<std::vector<const Experiment*>> Choose(const Suite& suite,
   return chosen;
 }
 
+// "heuristic" is what the suites call `contention` (Lab::Contend).
+Result<void> CheckAlgorithms(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (name == "heuristic" || MethodFromName(name)) continue;
+    return Fail(ErrorCode::kInvalidOptions, UnknownMethod(name));
+  }
+  return {};
+}
+
 // Where, when and how each experiment was run. `before` is the file's old text: what it says of
 // experiments that are not run this time stays.
 std::string ConditionsJson(const Suite& suite, const SuiteOptions& options, const std::string& date,
@@ -65,6 +74,7 @@ std::string ConditionsJson(const Suite& suite, const SuiteOptions& options, cons
   conditions["time_limit_seconds"] = options.time_limit ? Json(*options.time_limit) : Json(nullptr);
   conditions["inputs"] = options.inputs ? Json(*options.inputs) : Json(nullptr);
   conditions["steps"] = options.steps ? Json(*options.steps) : Json(nullptr);
+  if (!options.algorithms.empty()) conditions["algorithms"] = options.algorithms;
   conditions["rounds"] = options.rounds;
   conditions["jobs"] = options.jobs;
   conditions["solvers"] = Json::object();
@@ -160,6 +170,7 @@ Result<cli::ExitCode> RunSuite(std::string_view name, SuiteOptions options) {
   }
   BERTH_TRY(FindData(*suite, options));
   const auto experiments = BERTH_TRY(Choose(*suite, options.only));
+  BERTH_TRY(CheckAlgorithms(options.algorithms));
   BERTH_TRY(CheckInputs(*suite, options.tables));
   if (!options.output.empty()) {
     std::error_code error;

@@ -1,5 +1,8 @@
 // The experiments of M. Maas, U. Beaunon, A. Chauhan and B. Ilbeyi, "TelaMalloc: Efficient On-Chip
 // Memory Allocation for Production Machine Learning Accelerators", ASPLOS 2023, sections 7 and 8.
+// Figure 3 is in live_memory.cc, section 7.2 in sensitivity.cc.
+#include "tools/lab/suites/telamalloc.h"
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -161,11 +164,8 @@ Result<void> Figure13(Lab& lab) {
               "it. \"no plan\": the "
               "heuristic does not succeed, or a search ended without one.");
   auto inputs = BERTH_TRY(lab.Models(lab.Inputs(11, 3)));
-  std::vector<Contender> contenders;
-  for (const std::string_view key :
-       {"heuristic", "ilp", "cp", "telamalloc", "canonical", "guided", "niche", "auto"}) {
-    contenders.push_back(Lab::Contend(key));
-  }
+  const std::vector<Contender> contenders = lab.Contenders(
+      {"heuristic", "ilp", "cp", "telamalloc", "canonical", "guided", "niche", "auto"});
   std::vector<Bout> bouts;
   for (const SuiteInput& input : inputs) {
     bouts.push_back(lab.Compare("figure 13", input, PercentOf(input.least, 110), contenders, limit,
@@ -576,11 +576,13 @@ Result<void> Figure19(Lab& lab) {
   return {};
 }
 
-constexpr std::array<Experiment, 5> kExperiments = {
-    {{"table1", "Table 1: the time of a step", Table1},
+constexpr std::array<Experiment, 7> kExperiments = {
+    {{"figure3", "Figure 3: memory in use over time", LiveMemory},
+     {"table1", "Table 1: the time of a step", Table1},
      {"table2", "Table 2: what the baseline heuristic needs", Table2},
      {"figure13", "Figures 12 and 13: time until a plan", Figure13},
      {"figure14", "Figure 14: strategies of choosing a block", Figure14},
+     {"sensitivity", "Section 7.2: sensitivity to the capacity", Sensitivity},
      {"figure19", "Figure 19: the allocation pattern", Figure19}}};
 
 }  // namespace
