@@ -127,7 +127,9 @@ TEST(AdviseTest, ABetterOrderFitsWhereAPlanInItDoes) {
     EXPECT_EQ(remedy->fits, capacity == least);
     EXPECT_EQ(remedy->suffices(), capacity == least);
     EXPECT_FALSE(remedy->enlarges());
-    if (capacity == least) EXPECT_EQ(&advice.remedies.front(), remedy);
+    if (capacity == least) {
+      EXPECT_EQ(&advice.remedies.front(), remedy);
+    }
   }
 }
 
