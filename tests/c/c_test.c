@@ -649,13 +649,14 @@ static void test_problem(void) {
     FAILS(berth_problem_parse(glow, strlen(glow), "g", choice, &chosen, &error),
           BERTH_INVALID_OPTIONS, "endpoints: only for tables in CSV");
     berth_options_free(choice);
-    WORKS(berth_problem_names(glow, strlen(glow), "g", &csv, &error));
-    CHECK(berth_text_length(csv) == 4 && memcmp(berth_text_data(csv), "a\0b", 4) == 0);
-    berth_text_free(csv);
-    WORKS(berth_problem_names("id,lower,upper,size\na,0,2,1\n", 28, NULL, &csv, &error));
-    CHECK(berth_text_length(csv) == 0);
-    berth_text_free(csv);
-    FAILS(berth_problem_names("MODEL a\nALLOC 1\n", 16, "g", &csv, &error), BERTH_PARSE, "g:2");
+    berth_text* names = NULL;
+    WORKS(berth_problem_names(glow, strlen(glow), "g", &names, &error));
+    CHECK(berth_text_length(names) == 4 && memcmp(berth_text_data(names), "a\0b", 4) == 0);
+    berth_text_free(names);
+    WORKS(berth_problem_names("id,lower,upper,size\na,0,2,1\n", 28, NULL, &names, &error));
+    CHECK(berth_text_length(names) == 0);
+    berth_text_free(names);
+    FAILS(berth_problem_names("MODEL a\nALLOC 1\n", 16, "g", &names, &error), BERTH_PARSE, "g:2");
     FAILS(berth_problem_names(glow, strlen(glow), "g", NULL, &error), BERTH_INVALID_ARGUMENT,
           "NULL");
   }
