@@ -16,7 +16,7 @@ constexpr Bytes kMostWeight = 2;
 // Training steps need some hundred; what is not proved by then hardly is with many times as many.
 constexpr std::int64_t kMostNodes = 100'000;
 // Any more is as good.
-constexpr std::size_t kMostBytes = std::size_t{1} << 40;
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
 
 }  // namespace
 
@@ -33,7 +33,7 @@ Bytes PeakBound(const Graph& graph, const Counting& counting, const Model& model
   }
   ScheduleOptions options;
   options.counting.unsized_as_zero = counting.unsized_as_zero;
-  options.most_bytes = std::min(most_bytes, kMostBytes);
+  options.most_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(most_bytes, kMostBytes));
   Bytes bound = 0;
   for (const Bytes weight : {kMostWeight, Bytes{1}}) {
     for (const Stored& stored : model.storages.items()) {
