@@ -99,8 +99,9 @@ berth_status berth_sweep_memory(const berth_graph* graph, const berth_options* o
   return c::Call(error, [&]() -> Result<void> {
     c::Require(sweep != nullptr, "the place for the sweep is NULL");
     c::Require(name != nullptr, "the name of the memory is NULL");
-    *sweep = new berth_memory_sweep(
-        BERTH_TRY(c::SweepGraph(*c::InputOf(graph), c::OptionsOf(options), name)));
+    berth_memory_sweep made =
+        BERTH_TRY(c::SweepGraph(*c::InputOf(graph), c::OptionsOf(options), name));
+    *sweep = new berth_memory_sweep(std::move(made));
     return {};
   });
 }
