@@ -149,6 +149,7 @@ class Bounder {
     if (chain.size() < 2) return;
     FindGaps(chain);
     std::vector<Bytes> room;
+    room.reserve(chain.size());
     for (const OpIndex v : chain) room.push_back(capacity_ - model_.needs[v]);
     const memories::GapSelection selection(std::move(gaps_), shared_, std::move(room),
                                            /*tight=*/true);
