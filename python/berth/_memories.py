@@ -433,8 +433,9 @@ def repack(
 
 
 def _indices(address: Optional[int], count: int) -> List[int]:
-    found = memory(address or 0, ctypes.sizeof(ctypes.c_size_t) * count).cast("N").tolist()
-    return found  # type: ignore[no-any-return, unused-ignore]
+    if address is None:
+        return []
+    return list((ctypes.c_size_t * count).from_address(address))
 
 
 def displaced_of(pointer: Optional[int]) -> List[Displaced]:

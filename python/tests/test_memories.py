@@ -418,7 +418,7 @@ def test_bad_descriptions_are_named():
     with pytest.raises(berth.InvalidProblem, match='buffer "1"'):
         place(table(), board(), uses={1: (-1, 0, 0)})
     with pytest.raises(berth.InvalidProblem, match='buffer "1"'):
-        place(table(), board(), [[berth.BY_USES, 1]] * 3, uses={1: (2**60, 2**60, 0)})
+        place(table(), board(), [[1, berth.BY_USES]] * 3, uses={1: (2**60, 2**60, 0)})
     with pytest.raises(ValueError, match="alignments: a Memory has its own"):
         place(table(), board(), alignments=4)
     with pytest.raises(ValueError, match="uses has 2 values, but there are 3"):
