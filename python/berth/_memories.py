@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from berth._answer import OUTCOMES, STOPS, Outcome, Path, Stop, known
-from berth._arrays import IntArray, Int64, each, int64, memory, position, whole
+from berth._arrays import IntArray, Int64, each, int64, position, whole
 from berth._errors import check, error_slot
 from berth._library import (
     NONE,
