@@ -130,14 +130,6 @@ class Bounder {
   // Every bound but the first looks at each storage for each operator.
   [[nodiscard]] bool IsLarge() const { return model_.num_operators * spans_.size() > kMostPairs; }
 
-  // Between the two, whatever the order, some operator uses `s`.
-  [[nodiscard]] bool IsUsedBetween(OpIndex v, OpIndex w, StorageIndex s) const {
-    if (model_.Precedes(w, v)) std::swap(v, w);
-    const auto users = model_.users[s];
-    return std::any_of(users.begin(), users.end(),
-                       [&](OpIndex u) { return model_.Precedes(v, u) && model_.Precedes(u, w); });
-  }
-
   // What storage `s` adds if it is live while `v` runs and not touched, in quarter bytes. Where it
   // counts already, it is retrieved once more if it is used in between.
   [[nodiscard]] Bytes WeightAt(OpIndex v, StorageIndex s, Bytes price) const {
@@ -145,10 +137,10 @@ class Bounder {
     if (counts_[s]) {
       if (!again_) return 0;
       for (const Counted& counted : counted_) {
-        if (counted.live[s] && !IsUsedBetween(v, counted.op, s)) return 0;
+        if (counted.live[s] && !model_.IsUsedBetween(v, counted.op, s)) return 0;
       }
     }
-    const bool once = counts_[s] || stored.result || stored.creator.value() < 0;
+    const bool once = counts_[s] || stored.moves_once();
     return stored.size * std::min(price, once ? kScale : kMostTraffic);
   }
 
@@ -233,13 +225,12 @@ class Bounder {
     for (const StorageIndex s : stored_) {
       const OpIndex creator = model_.storages[s].creator;
       const auto users = model_.users[s];
-      const bool touched = creator == v || std::find(users.begin(), users.end(), v) != users.end();
       const auto before = [&](OpIndex u) { return model_.Precedes(u, v); };
       const auto after = [&](OpIndex u) { return model_.Precedes(v, u); };
       const bool dead = std::all_of(users.begin(), users.end(), before);
       const bool unborn =
           creator.value() >= 0 ? after(creator) : std::all_of(users.begin(), users.end(), after);
-      if (touched || dead || unborn) continue;
+      if (model_.Touches(v, s) || dead || unborn) continue;
       counted.live[s] = 1;
       counts_[s] = 1;
     }

@@ -250,6 +250,18 @@ Model CompileModel(const Graph& graph, const Counting& counting, bool with_ances
   return model;
 }
 
+bool Model::IsUsedBetween(OpIndex v, OpIndex w, StorageIndex s) const {
+  if (Precedes(w, v)) std::swap(v, w);
+  const auto all = users[s];
+  return std::any_of(all.begin(), all.end(),
+                     [&](OpIndex u) { return Precedes(v, u) && Precedes(u, w); });
+}
+
+bool Model::Touches(OpIndex v, StorageIndex s) const {
+  const auto all = users[s];
+  return storages[s].creator == v || std::find(all.begin(), all.end(), v) != all.end();
+}
+
 Bytes DivisorOf(const Model& model) {
   Bytes divisor = 0;
   for (const Stored& stored : model.storages.items()) divisor = std::gcd(divisor, stored.size);

@@ -28,6 +28,9 @@ struct Stored {
   // Number of operators that write it, other than its creator. Until all of them have run, a copy
   // off chip is not the result.
   std::int32_t writers = 0;
+  // To leave and come back moves it once more than it moves anyway: given, it has a copy; of a result
+  // one is made in any case. All others move twice.
+  [[nodiscard]] bool moves_once() const { return result || creator.value() < 0; }
 };
 
 struct Model {
@@ -53,6 +56,11 @@ struct Model {
   [[nodiscard]] bool Precedes(OpIndex u, OpIndex v) const {
     return ordered ? u < v : TestBit(AncestorsOf(v), u.position());
   }
+  // Whether some operator uses `s` between the two in every order, whichever comes first. Cost: linear in
+  // the users of `s`.
+  [[nodiscard]] bool IsUsedBetween(OpIndex v, OpIndex w, StorageIndex s) const;
+  // Whether `v` creates or uses `s`. Cost: the same.
+  [[nodiscard]] bool Touches(OpIndex v, StorageIndex s) const;
   // Of a model that is not `ordered`.
   [[nodiscard]] const Word* AncestorsOf(OpIndex v) const {
     return ancestors.data() + v.position() * operator_words();

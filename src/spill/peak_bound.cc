@@ -37,8 +37,7 @@ Bytes PeakBound(const Graph& graph, const Counting& counting, const Model& model
   Bytes bound = 0;
   for (const Bytes weight : {kMostWeight, Bytes{1}}) {
     for (const Stored& stored : model.storages.items()) {
-      const bool once = stored.result || stored.creator.value() < 0;
-      weighted.tensors[stored.tensor].bytes = stored.size * (once ? 1 : weight);
+      weighted.tensors[stored.tensor].bytes = stored.size * (stored.moves_once() ? 1 : weight);
     }
     if (budget.Exhausted()) break;
     Budget part(budget, 0.5);

@@ -46,14 +46,6 @@ class Bounder {
   [[nodiscard]] bool Ended() const { return effort_.spent() || budget_.TimeIsUp(); }
   void Raise(Bytes bound) { bound_ = std::max(bound_, RoundUp(bound, divisor_)); }
 
-  [[nodiscard]] bool IsOnce(StorageIndex s) const {
-    return model_.storages[s].result || model_.storages[s].creator.value() < 0;
-  }
-  [[nodiscard]] bool IsTouchedBy(OpIndex v, StorageIndex s) const {
-    const auto users = model_.users[s];
-    return model_.storages[s].creator == v ||
-           std::find(users.begin(), users.end(), v) != users.end();
-  }
   // In every order `s` is made, or retrieved, before `v`, and used after it.
   [[nodiscard]] bool IsLiveAt(OpIndex v, StorageIndex s) const {
     const auto users = model_.users[s];
@@ -62,7 +54,7 @@ class Bounder {
                           ? model_.Precedes(creator, v)
                           : std::any_of(users.begin(), users.end(),
                                         [&](OpIndex u) { return model_.Precedes(u, v); });
-    return made && !IsTouchedBy(v, s) && std::any_of(users.begin(), users.end(), [&](OpIndex u) {
+    return made && !model_.Touches(v, s) && std::any_of(users.begin(), users.end(), [&](OpIndex u) {
              return model_.Precedes(v, u);
            });
   }
@@ -106,7 +98,7 @@ class Bounder {
     for (const StorageIndex s : live_[v]) {
       const Bytes size = model_.storages[s].size;
       all.push_back(size);
-      if (IsOnce(s)) {
+      if (model_.storages[s].moves_once()) {
         once += size;
       } else {
         twice.push_back(size);
@@ -169,7 +161,7 @@ class Bounder {
       for (const StorageIndex s : live_[chain[i]]) {
         std::vector<std::size_t>& mine = of[s.position()];
         const bool goes_on = !mine.empty() && gaps_[mine.back()].last == i &&
-                             !IsUsedBetween(chain[i - 1], chain[i], s);
+                             !model_.IsUsedBetween(chain[i - 1], chain[i], s);
         if (goes_on) {
           ++gaps_[mine.back()].last;
           continue;
@@ -180,20 +172,13 @@ class Bounder {
     }
     for (const StorageIndex s : model_.storages.indices()) {
       std::vector<std::size_t>& mine = of[s.position()];
-      if (mine.empty() || IsOnce(s)) continue;
+      if (mine.empty() || model_.storages[s].moves_once()) continue;
       if (mine.size() == 1) {
         gaps_[mine.front()].price *= 2;
       } else {
         shared_.push_back({std::move(mine), model_.storages[s].size});
       }
     }
-  }
-
-  // In every order.
-  [[nodiscard]] bool IsUsedBetween(OpIndex v, OpIndex w, StorageIndex s) const {
-    const auto users = model_.users[s];
-    return std::any_of(users.begin(), users.end(),
-                       [&](OpIndex u) { return model_.Precedes(v, u) && model_.Precedes(u, w); });
   }
 
   const Model& model_;
