@@ -365,27 +365,28 @@ static void TestMemories(void) {
     const int64_t by_uses[] = {BERTH_BY_USES, BERTH_BY_USES, 180, 1800, -1, 7};
     const int64_t places[] = {2, 1, 64, 3};
     const int64_t roomy[] = {100, 1000}, bases[] = {-1, 0};
-    memories.capacities = roomy;
-    memories.costs = by_uses;
-    memories.names = names;
-    memories.read_costs = read_costs;
-    memories.read_bytes = read_bytes;
-    memories.bytes_read = uses;
-    memories.places = places;
-    memories.place_count = 1;
-    WORKS(berth_place_in_memories(problem, &memories, NULL, chosen, offsets, &summary, &error));
+    berth_memories priced = memories;
+    priced.capacities = roomy;
+    priced.costs = by_uses;
+    priced.names = names;
+    priced.read_costs = read_costs;
+    priced.read_bytes = read_bytes;
+    priced.bytes_read = uses;
+    priced.places = places;
+    priced.place_count = 1;
+    WORKS(berth_place_in_memories(problem, &priced, NULL, chosen, offsets, &summary, &error));
     CHECK(summary.outcome == BERTH_OPTIMAL && summary.cost == 400 + 180 + 3);
     CHECK(chosen[0] == 1 && chosen[1] == 0 && chosen[2] == 1 && offsets[2] == 64);
-    memories.costs = NULL;
-    memories.places = NULL;
-    memories.place_count = 0;
-    WORKS(berth_place_in_memories(problem, &memories, NULL, chosen, offsets, &summary, &error));
+    priced.costs = NULL;
+    priced.places = NULL;
+    priced.place_count = 0;
+    WORKS(berth_place_in_memories(problem, &priced, NULL, chosen, offsets, &summary, &error));
     CHECK(summary.outcome == BERTH_OPTIMAL && chosen[1] == 0 && summary.cost == 400 + 113);
     {
       berth_displacements* found = NULL;
       berth_displaced entry;
       entry.struct_size = sizeof entry;
-      WORKS(berth_find_displaced(problem, &memories, chosen, offsets, 10, &found, &error));
+      WORKS(berth_find_displaced(problem, &priced, chosen, offsets, 10, &found, &error));
       CHECK(berth_displacements_count(found) == 1);
       WORKS(berth_displacements_at(found, 0, &entry, &error));
       CHECK(entry.buffer_count == 1 && entry.buffers[0] == 0 && entry.memory == 1);
@@ -399,21 +400,18 @@ static void TestMemories(void) {
       berth_displacements_free(found);
       FAILS(berth_displacements_at(NULL, 0, &entry, &error), BERTH_INVALID_ARGUMENT, "NULL");
       offsets[1] = 20;
-      FAILS(berth_find_displaced(problem, &memories, chosen, offsets, 10, &found, &error),
+      FAILS(berth_find_displaced(problem, &priced, chosen, offsets, 10, &found, &error),
             BERTH_INVALID_PLAN, "\"tcm\"");
       offsets[1] = -1;
-      FAILS(berth_find_displaced(problem, &memories, chosen, offsets, 10, &found, &error),
+      FAILS(berth_find_displaced(problem, &priced, chosen, offsets, 10, &found, &error),
             BERTH_INVALID_PLAN, "offset -1");
       chosen[1] = 2;
-      FAILS(berth_find_displaced(problem, &memories, chosen, offsets, 10, &found, &error),
+      FAILS(berth_find_displaced(problem, &priced, chosen, offsets, 10, &found, &error),
             BERTH_INVALID_PLAN, "memory 2");
     }
-    memories.bases = bases;
-    FAILS(berth_place_in_memories(problem, &memories, NULL, chosen, offsets, NULL, &error),
+    priced.bases = bases;
+    FAILS(berth_place_in_memories(problem, &priced, NULL, chosen, offsets, NULL, &error),
           BERTH_INVALID_PROBLEM, "\"tcm\"");
-    memories.capacities = capacities;
-    memories.costs = costs;
-    memories.bases = NULL;
   }
   {
     const int64_t nowhere[] = {80, 800, -1, -1, -1, 7};
