@@ -256,7 +256,15 @@ bool Gaps::fits_at_all() const {
   return std::all_of(room_.begin(), room_.end(), [](Bytes room) { return room >= 0; });
 }
 
-memories::GapSelection Gaps::SelectionOf(const std::vector<std::int64_t>& extra, bool tight) const {
+bool Gaps::IsAnyLate() const {
+  for (std::size_t g = 0; g < gaps_.size(); ++g) {
+    if (repeats_.after[g] > gaps_[g].from) return true;
+  }
+  return false;
+}
+
+memories::GapSelection Gaps::SelectionOf(const std::vector<std::int64_t>& extra, Count count,
+                                         bool tight) const {
   const auto section_from = [&](std::size_t step) {  // The first section at `step` or later.
     return static_cast<std::size_t>(std::lower_bound(full_.begin(), full_.end(), step) -
                                     full_.begin());
@@ -265,17 +273,19 @@ memories::GapSelection Gaps::SelectionOf(const std::vector<std::int64_t>& extra,
   gaps.reserve(gaps_.size());
   for (std::size_t g = 0; g < gaps_.size(); ++g) {
     const std::int64_t more = extra.empty() ? 0 : extra[g];
-    gaps.push_back({section_from(repeats_.after[g] + 1), section_from(gaps_[g].to), size_[g],
-                    repeats_.price[g] + more});
+    const std::uint32_t from = count == Count::kWhenPaid ? repeats_.after[g] : gaps_[g].from;
+    gaps.push_back(
+        {section_from(from + 1), section_from(gaps_[g].to), size_[g], repeats_.price[g] + more});
   }
   std::vector<Bytes> room;
   for (const std::size_t step : full_) room.push_back(room_[step]);
   return {std::move(gaps), repeats_.shared, std::move(room), tight};
 }
 
-Gaps::Answer Gaps::Choose(const std::vector<std::int64_t>& extra, Depth depth,
+Gaps::Answer Gaps::Choose(const std::vector<std::int64_t>& extra, Depth depth, Count count,
                           Budget& budget) const {
-  const memories::GapSelection selection = SelectionOf(extra, depth == Depth::kProof);
+  if (depth == Depth::kProof) count = Count::kWhenPaid;
+  const memories::GapSelection selection = SelectionOf(extra, count, depth == Depth::kProof);
   Answer answer;
   answer.kept.assign(gaps_.size(), 1);
   if (selection.empty()) return answer;
@@ -292,7 +302,7 @@ Gaps::Answer Gaps::Choose(const std::vector<std::int64_t>& extra, Depth depth,
   if (depth == Depth::kQuick) limits = {false, kWidthOfQuick};
   memories::GapSelection::Answer chosen =
       selection.Choose(limits, std::numeric_limits<std::int64_t>::max(), part);
-  answer.bound = chosen.bound;
+  if (depth == Depth::kProof) answer.bound = chosen.bound;
   answer.kept = chosen.kept ? std::move(*chosen.kept) : ChooseGreedily(extra, &budget);
   return answer;
 }

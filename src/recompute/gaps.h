@@ -39,20 +39,24 @@ class Gaps {
 
   struct Answer {
     std::vector<char> kept;  // By gap.
-    std::int64_t bound = 0;  // Proved: no choice costs less.
+    std::int64_t bound = 0;  // With kProof: no sequence costs less, if `extra` is empty or 0.
   };
   // How far a choice is searched: some thousand states, so that it may cost some per cent more; until it
   // is nearly always the best; or for a proof.
   enum class Depth { kQuick, kUsual, kProof };
+  // When the bytes of a gap count: always, or only once its price has begun (Repeats::after). Then what is
+  // chosen may not fit. kProof takes it like that.
+  enum class Count { kAlways, kWhenPaid };
   // The cheapest choice that fits by bytes, if each gap that is dropped pays `extra` (by gap, at least 0;
-  // empty: nothing) besides what it must. The bound is one on sequences only without. fits_at_all() must
-  // hold.
-  [[nodiscard]] Answer Choose(const std::vector<std::int64_t>& extra, Depth depth,
+  // empty: nothing) besides what it must. fits_at_all() must hold.
+  [[nodiscard]] Answer Choose(const std::vector<std::int64_t>& extra, Depth depth, Count count,
                               Budget& budget) const;
   // The same in no time and without a bound: what is dear for its bytes and steps stays.
   // Ends early, with the rest dropped, once the time of `budget` is up.
   [[nodiscard]] std::vector<char> ChooseGreedily(const std::vector<std::int64_t>& extra,
                                                  const Budget* budget = nullptr) const;
+  // Whether the price of some gap begins late.
+  [[nodiscard]] bool IsAnyLate() const;
   // What a gap that is dropped pays at least on its own.
   [[nodiscard]] std::int64_t LeastOf(std::size_t gap) const { return repeats_.price[gap]; }
   // Whether no operator is paid for by several gaps together.
@@ -65,7 +69,7 @@ class Gaps {
  private:
   [[nodiscard]] std::vector<std::size_t> FullSteps() const;
   [[nodiscard]] memories::GapSelection SelectionOf(const std::vector<std::int64_t>& extra,
-                                                   bool tight) const;
+                                                   Count count, bool tight) const;
   // Those of the gaps that may have to be dropped.
   [[nodiscard]] std::vector<std::size_t> LikelyGaps() const;
   void FindNeeds(const Model& model, const std::vector<Op>& order);

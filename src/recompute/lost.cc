@@ -1,34 +1,45 @@
 #include "recompute/lost.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <vector>
 
 namespace berth::internal::recompute {
 
 LostMakers::LostMakers(const Model& model)
-    : model_(model),
-      users_(model.storages.size()),
-      owner_(model.storages.size(), std::numeric_limits<Storage>::max()) {
+    : model_(model), users_(model.storages.size()), stands_for_(model.storages.size()) {
   for (Op v = 0; v < model.num_operators(); ++v) {
-    // The largest that it makes.
-    const Touch* largest = nullptr;
     for (const Touch& touch : model.TouchesOf(v)) {
-      if (touch.finds != kMakes) continue;
-      const Bytes size = model.storages[touch.storage].size;
-      if (largest == nullptr || size > model.storages[largest->storage].size) largest = &touch;
-    }
-    for (const Touch& touch : model.TouchesOf(v)) {
-      if (touch.finds == kMakes) continue;
-      users_[touch.storage].push_back(v);
-      if (largest == nullptr) continue;
-      Storage& owner = owner_[touch.storage];
-      const bool first = owner == std::numeric_limits<Storage>::max();
-      if (first || model.storages[largest->storage].size > model.storages[owner].size) {
-        owner = largest->storage;
-      }
+      if (touch.finds != kMakes) users_[touch.storage].push_back(v);
     }
   }
+  for (Storage s = 0; s < model.storages.size(); ++s) {
+    if (users_[s].size() > kMostUsers) continue;
+    std::vector<Storage> made;
+    for (const Op v : users_[s]) {
+      for (const Touch& touch : model.TouchesOf(v)) {
+        if (touch.finds == kMakes) made.push_back(touch.storage);
+      }
+    }
+    std::stable_sort(made.begin(), made.end(), [&](Storage a, Storage b) {
+      return model.storages[a].size > model.storages[b].size;
+    });
+    Bytes left = model.storages[s].size;
+    for (const Storage m : made) {
+      const Bytes size = model.storages[m].size;
+      if (size > left && m != made.front()) continue;
+      stands_for_[s].push_back(m);
+      left -= size;
+      if (left < 0) break;
+    }
+  }
+}
+
+bool LostMakers::StandsFor(Storage input, const Made& made, Storage s) const {
+  const std::vector<Storage>& all = stands_for_[input];
+  if (std::find(all.begin(), all.end(), made.storage) == all.end()) return false;
+  const Bytes size = model_.storages[input].size;
+  return size >= model_.storages[made.storage].size ||
+         (made.alone && size >= model_.storages[s].size);
 }
 
 bool LostMakers::Lists(const std::vector<LostMaker>& makers, Op v) {

@@ -4,7 +4,8 @@
 //
 // Once relu() has run, copy() can only run again after normalize() has run again, too: x was written
 // over. And t has no user after gelu(): who drops s and not t keeps as many bytes as with s, so that
-// dropping s frees memory only if multiply() and gelu() both run again.
+// dropping s frees memory only if multiply() and gelu() both run again. If t is split into q, k and v, it
+// stands for all three: each of them that is dropped needs multiply().
 #ifndef BERTH_RECOMPUTE_LOST_H_
 #define BERTH_RECOMPUTE_LOST_H_
 
@@ -56,15 +57,18 @@ class LostMakers {
     Op by = kNoOp;
     std::vector<Op> after;
     bool written_over = true;
+    bool alone = true;  // It stands for one storage alone, and so does what lies between.
   };
   [[nodiscard]] static bool Lists(const std::vector<LostMaker>& makers, Op v);
+  // Whether the bytes of `input`, without a use, count as those of `made`, for the sake of `s`.
+  [[nodiscard]] bool StandsFor(Storage input, const Made& made, Storage s) const;
   [[nodiscard]] bool InChain(Storage s, std::int32_t version, Op v) const;
 
   const Model& model_;
   std::vector<std::vector<Op>> users_;  // By storage: those that find it.
-  // By storage: the only one that may count the bytes of this one as its own, the largest that users
-  // of it make.
-  std::vector<Storage> owner_;
+  // By storage: those that its bytes count for once it has no use any more. Users of it make them. They are
+  // the largest ones that have no more bytes together, or the largest alone although it has more.
+  std::vector<std::vector<Storage>> stands_for_;
 };
 
 template <typename Precedes, typename May>
@@ -87,10 +91,10 @@ std::vector<LostMaker> LostMakers::Of(Storage s, std::int32_t version, Precedes 
           if (now.by != kNoOp && !precedes(next.by, now.by)) continue;
           if (now.by == kNoOp) next.after.push_back(next.by);
         } else {  // Without a use.
-          const bool counts = owner_[touch.storage] == now.storage && !info.result &&
-                              info.size >= model_.storages[s].size;
-          if (now.by != kNoOp || !counts || users_[touch.storage].size() > kMostUsers) continue;
+          if (now.by != kNoOp || info.result || !StandsFor(touch.storage, now, s)) continue;
+          if (users_[touch.storage].size() > kMostUsers) continue;
           next.written_over = false;
+          next.alone = now.alone && stands_for_[touch.storage].size() == 1;
           next.after = users_[touch.storage];
         }
         if (!std::all_of(next.after.begin(), next.after.end(), may)) continue;

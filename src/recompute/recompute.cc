@@ -588,11 +588,13 @@ class Planner {
   // Choices of gaps, each at what the ones before have cost besides what they must. The first one
   // `proves` what any choice costs.
   void SearchGaps(const std::vector<Op>& order, const Gaps& gaps, bool proves, Bytes capacity) {
+    using Count = Gaps::Count;
     Improver improver = MakeImprover(capacity, options_.seed, *search_);
     Random random(options_.seed);
     std::vector<std::int64_t> extra(gaps.all().size(), 0);
     int stale = 0;
     bool at_random = false;
+    Count count = Count::kWhenPaid;
     for (int round = 0; round < kMostRounds && stale < kMostStaleAtRandom; ++round) {
       if (Ended() && round > 0) return;
       std::vector<char> kept;
@@ -602,7 +604,8 @@ class Planner {
         const auto depth = proof       ? Gaps::Depth::kProof
                            : at_random ? Gaps::Depth::kQuick
                                        : Gaps::Depth::kUsual;
-        Gaps::Answer chosen = gaps.Choose(extra, depth, *search_);
+        if (at_random) count = random.Chance(0.5) ? Count::kWhenPaid : Count::kAlways;
+        Gaps::Answer chosen = gaps.Choose(extra, depth, count, *search_);
         if (proof) Prove(chosen.bound);
         kept = std::move(chosen.kept);
       } else {
@@ -619,10 +622,17 @@ class Planner {
       if (IsEnough() || !options_.rules.reprice) return;
       stale = best_cost() < before ? 0 : stale + 1;
       const bool changed = Reprice(kept, realised->extra, at_random ? &random : nullptr, extra);
-      if (!changed && (at_random || realised->extra.empty())) return;
-      if (!at_random && (!changed || stale == kMostStale)) {
-        at_random = true;
+      if (at_random) {
+        if (!changed) return;
+      } else if (!changed || stale == kMostStale) {
         stale = 0;
+        if (count == Count::kWhenPaid && gaps.IsAnyLate()) {
+          count = Count::kAlways;
+          extra.assign(extra.size(), 0);
+        } else {
+          if (!changed && realised->extra.empty()) return;
+          at_random = true;
+        }
       }
     }
   }

@@ -166,7 +166,9 @@ TEST(Repeats, WhatWasWrittenOverCanBeMadeAgainBeforeTheGap) {
   ASSERT_TRUE(best.complete && best.sequence);
   EXPECT_EQ(best.cost, 103);
   const room::Gaps gaps(model, order, 21);
-  EXPECT_LE(gaps.Choose({}, room::Gaps::Depth::kUsual, budget).bound, best.cost);
+  EXPECT_TRUE(gaps.IsAnyLate());
+  EXPECT_LE(gaps.Choose({}, room::Gaps::Depth::kProof, room::Gaps::Count::kWhenPaid, budget).bound,
+            best.cost);
 }
 
 // Of gaps at the same time one execution serves all, and of gaps after each other each needs its own.
@@ -285,7 +287,8 @@ TEST(GapsTest, OfCopiesAloneTheChoiceIsExactInOneOrder) {
     const Link bytes = {1'000'000'000, 1'000'000'000, 0};
     const room::Gaps gaps(room::Compile(graph, {}, bytes), OpsOf(order), capacity);
     Budget budget;
-    const auto chosen = gaps.Choose({}, room::Gaps::Depth::kUsual, budget);
+    const auto chosen =
+        gaps.Choose({}, room::Gaps::Depth::kProof, room::Gaps::Count::kWhenPaid, budget);
     EXPECT_LE(chosen.bound, *traffic);
     exact += chosen.bound == *traffic ? 1 : 0;
     ++all;

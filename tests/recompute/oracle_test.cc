@@ -91,7 +91,8 @@ TEST(RecomputeOracle, BoundsHoldAndHeuristicsAreNearIt) {
       EXPECT_FALSE(best.sequence.has_value());
     } else if (best.sequence) {
       const std::int64_t cost = measurer.Of(*best.sequence).cost;
-      const room::Gaps::Answer chosen = gaps.Choose({}, room::Gaps::Depth::kUsual, unlimited);
+      const room::Gaps::Answer chosen =
+          gaps.Choose({}, room::Gaps::Depth::kProof, room::Gaps::Count::kWhenPaid, unlimited);
       EXPECT_LE(chosen.bound, cost);
       ++of_order;
       tight_of_order += chosen.bound == cost ? 1 : 0;
