@@ -134,6 +134,19 @@ describe("the first screen", () => {
     await planned(page);
     assert.match(await page.title(), /cells\.onnx/);
   });
+  test("comes back at once, whatever is still planned or drawn", async () => {
+    await shown(example("training_alexnet_b32.json"));
+    await page.getByRole("textbox", { name: "Memory" }).fill("900MB");
+    await page.keyboard.press("Enter"); // Plans, and tells the address, a moment later.
+    await page.getByRole("button", { name: "Berth", exact: true }).click();
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    const { plans: before } = await page.evaluate(() => ({ plans: window.app.plans }));
+    await page.waitForTimeout(1500);
+    assert.equal(await page.evaluate(() => window.app.plans), before);
+    assert.equal(await page.locator(".report, .answer:visible").count(), 0);
+    await drop(page, CELLS);
+    await planned(page);
+  });
   test("has made the browser compile the planner before there is a file", async () => {
     await page.waitForFunction(() => window.app.warm > 0, null, { timeout: 60000 });
     await drop(page, CELLS);

@@ -125,7 +125,10 @@ export class App {
     });
   }
 
+  /** The first page again. */
   start(): void {
+    this.leave();
+    this.desk.stop();
     this.report?.stop();
     this.report = null;
     this.files = [];
@@ -138,6 +141,14 @@ export class App {
         (files) => void this.show(files),
       ),
     );
+  }
+  /** What is still to come for the file that was shown is not shown. */
+  private leave(): void {
+    ++this.planning;
+    this.shownTurn = this.planning;
+    clearTimeout(this.telling);
+    clearTimeout(this.resting);
+    cancelAnimationFrame(this.drawn);
   }
   private takeText(text: string): void {
     const name = /^\s*[{[]/.test(text) ? "pasted.json" : "pasted.csv";
@@ -179,8 +190,7 @@ export class App {
   }
 
   async show(files: File[]): Promise<void> {
-    ++this.planning; // Plans of the file before are not shown.
-    this.shownTurn = this.planning;
+    this.leave();
     this.root.querySelector(".complaint")?.remove();
     document.body.classList.add("opening");
     this.search.begin("Reading");
@@ -409,8 +419,9 @@ export class App {
           },
           planned: (planned) => {
             // One that was asked for a moment ago is shown, too, until the newest one is there.
-            if (turn > this.shownTurn) this.showPlan(planned, settings, began);
+            if (turn <= this.shownTurn) return;
             this.shownTurn = turn;
+            this.showPlan(planned, settings, began);
           },
         },
         true,
