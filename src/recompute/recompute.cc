@@ -54,6 +54,7 @@ constexpr std::size_t kMostChosenAtRandom = 5'000;
 constexpr int kMostRounds = 100;
 constexpr int kMostStale = 4;  // In a row without a better sequence; then at random.
 constexpr int kMostStaleAtRandom = 25;
+constexpr double kMostDisturbed = 0.5;  // Of a price.
 // Without a limit: trials without a better sequence, at least, and for each operator.
 constexpr std::int64_t kPatience = 20'000;
 constexpr std::int64_t kPatienceForEach = 500;
@@ -605,7 +606,9 @@ class Planner {
                            : at_random ? Gaps::Depth::kQuick
                                        : Gaps::Depth::kUsual;
         if (at_random) count = random.Chance(0.5) ? Count::kWhenPaid : Count::kAlways;
-        Gaps::Answer chosen = gaps.Choose(extra, depth, count, *search_);
+        const bool disturbed = at_random && random.Chance(0.5);
+        Gaps::Answer chosen =
+            gaps.Choose(disturbed ? Disturbed(gaps, extra, random) : extra, depth, count, *search_);
         if (proof) Prove(chosen.bound);
         kept = std::move(chosen.kept);
       } else {
@@ -622,9 +625,7 @@ class Planner {
       if (IsEnough() || !options_.rules.reprice) return;
       stale = best_cost() < before ? 0 : stale + 1;
       const bool changed = Reprice(kept, realised->extra, at_random ? &random : nullptr, extra);
-      if (at_random) {
-        if (!changed) return;
-      } else if (!changed || stale == kMostStale) {
+      if (!at_random && (!changed || stale == kMostStale)) {
         stale = 0;
         if (count == Count::kWhenPaid && gaps.IsAnyLate()) {
           count = Count::kAlways;
@@ -635,6 +636,18 @@ class Planner {
         }
       }
     }
+  }
+
+  // `extra`, and up to a part of what gaps must cost at random besides: in some rounds a large one, in others
+  // a small one. Choices that cost nearly the same take turns.
+  static std::vector<std::int64_t> Disturbed(const Gaps& gaps, std::vector<std::int64_t> extra,
+                                             Random& random) {
+    const double most = kMostDisturbed * std::exp2(-5 * random.Real());
+    for (std::size_t g = 0; g < extra.size(); ++g) {
+      const double price = static_cast<double>(gaps.LeastOf(g));
+      extra[g] += static_cast<std::int64_t>(std::min(price * most * random.Real(), 1e15));
+    }
+    return extra;
   }
 
   // What a gap that was dropped has cost besides what it must is its price, or that of the input that had
