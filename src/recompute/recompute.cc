@@ -645,7 +645,8 @@ class Planner {
     const double most = kMostDisturbed * std::exp2(-5 * random.Real());
     for (std::size_t g = 0; g < extra.size(); ++g) {
       const double price = static_cast<double>(gaps.LeastOf(g));
-      extra[g] += static_cast<std::int64_t>(std::min(price * most * random.Real(), 1e15));
+      const double more = std::min(price * most * random.Real(), 1e15);
+      extra[g] = std::min(extra[g] + static_cast<std::int64_t>(more), kMostCost);
     }
     return extra;
   }
