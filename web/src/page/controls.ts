@@ -374,12 +374,16 @@ export class Controls {
     const key = JSON.stringify([this.low, this.high, marks]);
     if (key === this.ranged) return;
     this.ranged = key;
-    const shown = marks.filter(({ at }) => at >= this.low && at <= this.high);
+    const shown = marks
+      .filter(({ at }) => at >= this.low && at <= this.high)
+      .map(({ at, title }) => ({ left: (100 * (at - this.low)) / (this.high - this.low), title }));
     this.marks.replaceChildren(
-      ...shown.map(({ at, title }) =>
-        h("i", { style: `left:${(100 * (at - this.low)) / (this.high - this.low)}%`, title }),
-      ),
+      ...shown.map(({ left, title }) => h("i", { style: `left:${left}%`, title })),
     );
+    // What they are called stands below them, within the slider's ends.
+    const middle = shown.reduce((sum, { left }) => sum + left / shown.length, 0);
+    this.markList.style.left = `${middle}%`;
+    this.markList.style.transform = `translateX(-${middle}%)`;
     this.markList.replaceChildren(
       ...marks.flatMap(({ at, title }, i): (Node | string)[] => [
         i ? " · " : "",
