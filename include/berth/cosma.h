@@ -72,6 +72,16 @@ struct CosmaAnswer {
                                                     const std::vector<OperatorIndex>& break_nodes,
                                                     Budget& budget);
 
+// Break nodes for SolveCosmaInParts(), which the paper chose by hand: `graph`, which must be valid, is cut
+// where the fewest tensors cross a position in program order, the largest part first, away from its ends
+// if possible, until no part has more than `most_operators` operators. Parts that cannot be cut like that
+// stay larger. SolveCosmaInParts() takes the answer, in which no operator is repeated; it is sorted, and
+// empty where nothing has to be cut.
+// Errors: kUnsupported as SolveCosma(); kInvalidOptions for `most_operators` of 0. Needs no solver. Cost: at
+// most O(64 x parts x operators^2).
+[[nodiscard]] Result<std::vector<OperatorIndex>> FindBreakNodes(const Graph& graph,
+                                                                std::size_t most_operators);
+
 // Which tensor makes room where each decision is taken by itself: what COSMA compares with.
 enum class Replacement {
   kBelady,  // The one that is needed last.

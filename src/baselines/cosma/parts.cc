@@ -1,4 +1,4 @@
-// COSMA's divide and conquer (section IV of the paper): break nodes, chosen by hand, cut a graph
+// COSMA's divide and conquer (section IV of the paper): break nodes, chosen by hand there, cut a graph
 // into parts; each is solved by the integer program, and the plans are put one after the other.
 //
 // Cutting the outputs of the break nodes leaves parts that nothing else connects. A part is solved
@@ -14,6 +14,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,15 @@ namespace berth {
 namespace {
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kMostCutsTried = 64;  // Of one part.
+
+// A place to cut a part: before its `at`-th operator.
+struct PartCut {
+  std::size_t at = 0;
+  bool at_end = false;                // Near one of its ends.
+  std::vector<OperatorIndex> makers;  // Of what crosses.
+  Bytes bytes = 0;
+};
 
 class Parts {
  public:
@@ -39,6 +49,46 @@ class Parts {
     BERTH_TRY(FindUsers());
     const std::vector<std::size_t> roots = BERTH_TRY(FindRoots(break_nodes));
     return OrderParts(roots);
+  }
+
+  // The operators of each part, in program order.
+  [[nodiscard]] const std::vector<std::vector<std::size_t>>& members() const { return members_; }
+
+  // Where part `p` can be cut, the best places first.
+  [[nodiscard]] std::vector<PartCut> FindCuts(std::size_t p) const {
+    const std::vector<std::size_t>& own = members_[p];
+    std::vector<std::size_t> last(own.size(), 0);  // The last position that uses what it makes,
+    std::vector<Bytes> bytes(own.size(), 0);       // and its bytes.
+    std::vector<std::size_t> position(graph_.operators.size(), kNone);
+    for (std::size_t i = 0; i < own.size(); ++i) position[own[i]] = i;
+    for (TensorIndex t = 0; t < graph_.tensors.size(); ++t) {
+      if (maker_[t] == kNone || part_[maker_[t]] != p) continue;
+      const std::size_t i = position[maker_[t]];
+      bytes[i] += graph_.tensors[t].bytes;
+      for (const std::size_t u : users_[t]) {
+        if (part_[u] == p) last[i] = std::max(last[i], position[u]);
+      }
+    }
+    std::vector<PartCut> cuts;
+    for (std::size_t at = 1; at < own.size(); ++at) {
+      PartCut& cut = cuts.emplace_back();
+      cut.at = at;
+      cut.at_end = 4 * std::min(at, own.size() - at) < own.size();
+      for (std::size_t i = 0; i < at; ++i) {
+        if (last[i] < at) continue;
+        cut.makers.push_back(own[i]);
+        cut.bytes += bytes[i];
+      }
+    }
+    const auto from_middle = [&](const PartCut& cut) {
+      return std::max(cut.at, own.size() - cut.at);
+    };
+    std::stable_sort(cuts.begin(), cuts.end(), [&](const PartCut& a, const PartCut& b) {
+      return std::tuple(a.at_end, a.makers.size(), a.bytes, from_middle(a)) <
+             std::tuple(b.at_end, b.makers.size(), b.bytes, from_middle(b));
+    });
+    if (cuts.size() > kMostCutsTried) cuts.resize(kMostCutsTried);
+    return cuts;
   }
 
   Result<CosmaAnswer> Solve(Budget& budget) {
@@ -350,6 +400,44 @@ class Parts {
 };
 
 }  // namespace
+
+Result<std::vector<OperatorIndex>> FindBreakNodes(const Graph& graph, std::size_t most_operators) {
+  if (most_operators == 0) {
+    return Fail(ErrorCode::kInvalidOptions, "parts of at most 0 operators");
+  }
+  const CosmaOptions options;
+  std::vector<OperatorIndex> nodes;
+  std::vector<char> stays(graph.operators.size(), 0);  // By the first operator of a part.
+  for (;;) {
+    Parts parts(graph, options);
+    BERTH_TRY(parts.Cut(nodes));
+    std::optional<std::size_t> largest;
+    for (std::size_t p = 0; p < parts.members().size(); ++p) {
+      const std::vector<std::size_t>& own = parts.members()[p];
+      if (own.size() <= most_operators || stays[own.front()] != 0) continue;
+      if (!largest || own.size() > parts.members()[*largest].size()) largest = p;
+    }
+    if (!largest) return nodes;
+    const std::vector<std::size_t>& own = parts.members()[*largest];
+    // Of two halves that a third operator still connects, nothing is gained.
+    const auto gains = [&](const Parts& cut) {
+      return std::none_of(cut.members().begin(), cut.members().end(),
+                          [&](const std::vector<std::size_t>& part) { return part == own; });
+    };
+    stays[own.front()] = 1;
+    for (const PartCut& cut : parts.FindCuts(*largest)) {
+      std::vector<OperatorIndex> more = nodes;
+      more.insert(more.end(), cut.makers.begin(), cut.makers.end());
+      std::sort(more.begin(), more.end());
+      more.erase(std::unique(more.begin(), more.end()), more.end());
+      Parts tried(graph, options);
+      if (!tried.Cut(more) || !gains(tried)) continue;
+      nodes = std::move(more);
+      stays[own.front()] = 0;
+      break;
+    }
+  }
+}
 
 Result<CosmaAnswer> SolveCosmaInParts(const Graph& graph, const CosmaOptions& options,
                                       const std::vector<OperatorIndex>& break_nodes,

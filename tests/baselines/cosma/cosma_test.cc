@@ -4,8 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/random.h"
 #include "berth/spill.h"
@@ -248,6 +253,92 @@ TEST(Cosma, PartsMakeAPlan) {
   }
   EXPECT_GT(planned, 6);
   EXPECT_GT(spilling, 1);
+}
+
+// The sizes of the parts that break nodes leave, by the definition: operators that tensors connect, except
+// the outputs of break nodes.
+std::vector<std::size_t> SizesOfParts(const Graph& graph, const std::vector<OperatorIndex>& nodes) {
+  std::vector<std::size_t> part(graph.operators.size());
+  std::iota(part.begin(), part.end(), std::size_t{0});
+  std::vector<std::size_t> maker(graph.tensors.size(), part.size());
+  for (std::size_t v = 0; v < part.size(); ++v) {
+    for (const TensorIndex t : graph.operators[v].outputs) {
+      if (BaseOf(graph, t) == t) maker[t] = v;
+    }
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t v = 0; v < part.size(); ++v) {
+      for (const auto* list : {&graph.operators[v].inputs, &graph.operators[v].outputs}) {
+        for (const TensorIndex t : *list) {
+          const std::size_t u = maker[BaseOf(graph, t)];
+          if (u == part.size() || std::find(nodes.begin(), nodes.end(), u) != nodes.end()) continue;
+          changed = changed || part[u] != part[v];
+          part[u] = part[v] = std::min(part[u], part[v]);
+        }
+      }
+    }
+  }
+  std::vector<std::size_t> sizes(part.size(), 0);
+  for (const std::size_t p : part) ++sizes[p];
+  return sizes;
+}
+
+TEST(Cosma, BreakNodesAreFound) {
+  int cut = 0;
+  int small = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE(seed);
+    const Graph graph = SmallGraph(seed, 4, 24);
+    const std::size_t most = 2 + seed % 7;
+    const auto nodes = FindBreakNodes(graph, most);
+    ASSERT_TRUE(nodes.has_value()) << nodes.error().message;
+    EXPECT_TRUE(std::is_sorted(nodes->begin(), nodes->end()));
+    EXPECT_EQ(std::adjacent_find(nodes->begin(), nodes->end()), nodes->end());
+    const std::vector<std::size_t> sizes = SizesOfParts(graph, *nodes);
+    const std::vector<std::size_t> before = SizesOfParts(graph, {});
+    const std::size_t largest = *std::max_element(sizes.begin(), sizes.end());
+    EXPECT_EQ(nodes->empty(), sizes == before);
+    cut += nodes->empty() ? 0 : 1;
+    small += largest <= most ? 1 : 0;
+    // Parts do not need each other: out of time at once, but not refused.
+    CosmaOptions options;
+    options.capacity = FindLeastMemory(graph, {}).bytes;
+    Budget budget;
+    budget.Cancel();
+    const auto taken = SolveCosmaInParts(graph, options, *nodes, budget);
+    EXPECT_TRUE(taken.has_value()) << taken.error().message;
+  }
+  EXPECT_GT(cut, 200);
+  EXPECT_GT(small, 200);
+}
+
+// A chain of cells: what crosses from one to the next is one tensor, in the middle of a cell two do.
+TEST(Cosma, BreakNodesAreWhereTheFewestTensorsCross) {
+  Graph graph;
+  std::vector<OperatorIndex> wanted;
+  TensorIndex from = 0;
+  graph.tensors.push_back({.name = "in", .bytes = 4, .kind = TensorKind::kInput});
+  for (int cell = 0; cell < 4; ++cell) {
+    const auto make = [&](const std::string& name, std::vector<TensorIndex> inputs) {
+      graph.tensors.push_back({name + std::to_string(cell), 4});
+      graph.operators.push_back(
+          {name + std::to_string(cell), "", std::move(inputs), {graph.tensors.size() - 1}});
+      return graph.tensors.size() - 1;
+    };
+    const TensorIndex left = make("left", {from});
+    const TensorIndex right = make("right", {from});
+    from = make("add", {left, right});
+    if (cell < 3) wanted.push_back(graph.operators.size() - 1);
+  }
+  graph.tensors.back().output = true;
+  const auto valid = Validate(graph);
+  ASSERT_TRUE(valid.has_value()) << valid.error().message;
+  const auto nodes = FindBreakNodes(graph, 3);
+  ASSERT_TRUE(nodes.has_value());
+  EXPECT_EQ(*nodes, wanted);
+  EXPECT_TRUE(FindBreakNodes(graph, 12)->empty());
+  EXPECT_EQ(FindBreakNodes(graph, 0).error().code, ErrorCode::kInvalidOptions);
 }
 
 TEST(Cosma, PartsHaveToComeOneAfterTheOther) {

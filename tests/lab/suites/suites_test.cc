@@ -335,7 +335,22 @@ TEST_F(SuitesTest, CosmaQuickly) {
     }
   }
   files.insert("cosma-scratchpads.csv");
+  const bool programs = CheckAvailable(*MethodFromName("ilp")).has_value();
+  if (programs) files.insert({"cosma-programs.csv", "cosma-programs-summary.csv"});
   EXPECT_EQ(Files(), files);
+  if (programs) {
+    // The second graph's program over all orders takes a second or more.
+    ExpectRow("cosma-programs.csv", {{"network", "irregular-8-4-1"}, {"budget", "MR"}},
+              {{"fs_program_bytes", "19328"},
+               {"fs_program_closed", "1"},
+               {"fs_least_peak_bytes", "0"},
+               {"fs_least_peak_closed", "1"},
+               {"joint_bytes", "0"},
+               {"joint_closed", "1"},
+               {"all_orders_bytes", "0"}});
+    ExpectRow("cosma-programs-summary.csv", {{"program", "FS in program order"}},
+              {{"cases", "6"}, {"closed", "6"}, {"same", "3"}, {"less", "3"}, {"more", "0"}});
+  }
   const auto rows = Csv("cosma-figure3.csv");
   const auto column = [&](const std::string& name) {
     return static_cast<std::size_t>(std::find(rows[0].begin(), rows[0].end(), name) -
@@ -595,6 +610,10 @@ TEST_F(SuitesTest, OllaOnRealGraphs) {
   // The paper's means are 22.5 and 10.1 %.
   ExpectRow("olla-figure7-all.csv", {{"graph", "alexnet_b32"}},
             {{"program_order_bytes", "603195972"}, {"peak_bytes", "397102244"}, {"proved", "1"}});
+  ExpectRow("olla-figure7-all-means.csv", {{"group", "batch 1"}},
+            {{"graphs", "9"}, {"mean_reduction", "0.2306"}, {"paper_mean", "0.225"}});
+  ExpectRow("olla-figure7-all-means.csv", {{"group", "batch 32"}},
+            {{"graphs", "9"}, {"mean_reduction", "0.065967"}, {"paper_mean", "0.101"}});
 }
 
 TEST_F(SuitesTest, ProofsAreCheckedAndMeasured) {

@@ -24,6 +24,7 @@
 #include "tools/berth/model.h"
 #include "tools/berth/terminal.h"
 #include "tools/generate/graphs.h"
+#include "tools/lab/suites/cosma.h"
 #include "tools/lab/suites/inputs.h"
 #include "tools/lab/suites/suites.h"
 
@@ -45,22 +46,8 @@ constexpr std::array<Scheme, 4> kSchemes = {
      {"peak_belady", "least-peak order, Belady", true, Replacement::kBelady},
      {"peak_greedy", "least-peak order, greedy", true, Replacement::kGreedy}}};
 
-struct Level {
-  NamedBudget budget;
-  std::string_view name;
-};
-constexpr std::array<Level, 3> kLevels = {{{NamedBudget::kOneOperator, "MR"},
-                                           {NamedBudget::kHalfway, "MH"},
-                                           {NamedBudget::kLeastPeak, "MP"}}};
-
-// The search for one order, or over all of them.
-struct Solved {
-  std::optional<Bytes> traffic;
-  Bytes lower_bound = 0;
-  Bytes without_addresses = 0;
-  bool proved = false;
-  double seconds = 0;
-};
+using Solved = CosmaSolved;
+using Kind = CosmaNetworks;
 
 struct Case {
   std::string network;
@@ -82,9 +69,9 @@ bool IsSearched(const std::string& name) {
   return false;
 }
 
-enum class Kind { kDesigned, kSearched, kTraining };
+}  // namespace
 
-Result<std::vector<GraphInput>> Networks(const Lab& lab, Kind kind) {
+Result<std::vector<GraphInput>> ReadCosmaNetworks(const Lab& lab, CosmaNetworks kind) {
   const SuiteOptions& options = lab.options();
   const bool training = kind == Kind::kTraining;
   std::vector<std::string> paths = options.tables;
@@ -118,9 +105,9 @@ Result<std::vector<GraphInput>> Networks(const Lab& lab, Kind kind) {
   return networks;
 }
 
-// In `order` alone, or over all orders.
-Result<Solved> Solve(const GraphInput& network, const Counting& counting, const NamedBudgets& named,
-                     NamedBudget level, std::optional<Order> order, double limit) {
+Result<CosmaSolved> SolveForCosma(const GraphInput& network, const Counting& counting,
+                                  const NamedBudgets& named, NamedBudget level,
+                                  std::optional<Order> order, double limit) {
   PlanOptions options;
   options.capacity = level;
   options.spill = true;
@@ -139,6 +126,8 @@ Result<Solved> Solve(const GraphInput& network, const Counting& counting, const 
   if (answer.best->addressed) solved.traffic = answer.best->traffic.avoidable();
   return solved;
 }
+
+namespace {
 
 // The traffic of a plan, or of bytes that fit in sum where no plan with addresses was found.
 Bytes TrafficOf(const Solved& solved) { return solved.traffic.value_or(solved.without_addresses); }
@@ -183,7 +172,7 @@ Result<void> Measure(Lab& lab, const std::string& what, const GraphInput& networ
   lab.Progress(what + ", " + network.name + ", least peak");
   const auto named = BERTH_TRY(berth::FindBudgets(network.graph, counting, scheduling));
   const Order program = ProgramOrder(network.graph);
-  for (const Level& level : kLevels) {
+  for (const CosmaLevel& level : kCosmaLevels) {
     Case result;
     result.network = network.name;
     result.budget = std::string(level.name) + (weights ? " with weights" : "");
@@ -198,7 +187,7 @@ Result<void> Measure(Lab& lab, const std::string& what, const GraphInput& networ
       result.schemes[s] = traffic.avoidable();
     }
     const auto solve = [&](std::optional<Order> order) {
-      return Solve(network, counting, named, level.budget, std::move(order), limit);
+      return SolveForCosma(network, counting, named, level.budget, std::move(order), limit);
     };
     result.program = BERTH_TRY(solve(program));
     result.least_peak = BERTH_TRY(solve(named.order));
@@ -311,7 +300,7 @@ Sheet ReductionSheet(const std::vector<Case>& cases) {
       row.push_back(count == 0 ? NoCell() : PercentCell(sum / static_cast<double>(count)));
     };
     add_mean(std::nullopt);
-    for (const Level& level : kLevels) add_mean(level.budget);
+    for (const CosmaLevel& level : kCosmaLevels) add_mean(level.budget);
     sheet.AddRow(std::move(row));
   };
   for (std::size_t s = 0; s < kSchemes.size(); ++s) add(kSchemes[s].title, s);
@@ -348,7 +337,7 @@ Chart TrafficChart(const std::vector<Case>& cases) {
 
 Result<void> RunExperiment(Lab& lab, const std::string& key, const std::string& title, Kind kind,
                            bool with_weights, double limit, std::string_view paper) {
-  auto networks = BERTH_TRY(Networks(lab, kind));
+  auto networks = BERTH_TRY(ReadCosmaNetworks(lab, kind));
   std::vector<Case> cases;
   for (const GraphInput& network : networks) {
     BERTH_TRY(Measure(lab, key, network, {}, limit, cases));
@@ -492,9 +481,9 @@ void Judge(Lab& lab, const Pads& result) {
 Result<void> Scratchpads(Lab& lab) {
   lab.Heading("Section V-A: a scratchpad for activations, another for weights",
               "8-bit data, inputs with the activations, three budgets for each scratchpad.");
-  std::vector<GraphInput> networks = BERTH_TRY(Networks(lab, Kind::kDesigned));
+  std::vector<GraphInput> networks = BERTH_TRY(ReadCosmaNetworks(lab, Kind::kDesigned));
   if (lab.options().tables.empty()) {
-    for (GraphInput& network : BERTH_TRY(Networks(lab, Kind::kSearched))) {
+    for (GraphInput& network : BERTH_TRY(ReadCosmaNetworks(lab, Kind::kSearched))) {
       networks.push_back(std::move(network));
     }
   }
@@ -522,7 +511,7 @@ Result<void> Scratchpads(Lab& lab) {
       named[m] =
           BERTH_TRY(berth::FindBudgets(PartOf(network.graph, any, m), kEverything, scheduling));
     }
-    for (const Level& level : kLevels) {
+    for (const CosmaLevel& level : kCosmaLevels) {
       Pads result;
       result.network = network.name;
       result.budget = std::string(level.name);
@@ -564,9 +553,10 @@ Result<void> Scratchpads(Lab& lab) {
   return {};
 }
 
-constexpr std::array<Experiment, 4> kExperiments = {
+constexpr std::array<Experiment, 5> kExperiments = {
     {{"figure3", "Figure 3: networks that people designed", Figure3},
      {"figure4", "Table II and Figure 4: networks that a search has made", Figure4},
+     {"programs", "Table II: the paper's integer programs", CosmaPrograms},
      {"scratchpads", "Section V-A: scratchpads for activations and weights", Scratchpads},
      {"training", "Training steps", Training}}};
 
