@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "berth/recompute.h"
 #include "berth/spill.h"
+#include "recompute/gaps.h"
 #include "recompute/model.h"
 #include "recompute/sequence.h"
 #include "testing/random_graph.h"
@@ -22,6 +23,12 @@ namespace room = internal::recompute;
 inline constexpr std::int64_t kPlenty = 1'000'000'000;  // Of work.
 
 inline std::vector<room::Op> OpsOf(const Order& order) { return {order.begin(), order.end()}; }
+
+// What the choice of gaps proves of every sequence in its order.
+inline std::int64_t BoundOf(const room::Gaps& gaps) {
+  Budget budget;
+  return gaps.Choose({}, room::Gaps::Depth::kProof, room::Gaps::Count::kWhenPaid, budget).bound;
+}
 
 // The first executions of `sequence`.
 inline room::Sequence FirstsOf(const room::Sequence& sequence, const room::Model& model) {

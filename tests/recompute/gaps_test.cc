@@ -167,8 +167,7 @@ TEST(Repeats, WhatWasWrittenOverCanBeMadeAgainBeforeTheGap) {
   EXPECT_EQ(best.cost, 103);
   const room::Gaps gaps(model, order, 21);
   EXPECT_TRUE(gaps.IsAnyLate());
-  EXPECT_LE(gaps.Choose({}, room::Gaps::Depth::kProof, room::Gaps::Count::kWhenPaid, budget).bound,
-            best.cost);
+  EXPECT_LE(BoundOf(gaps), best.cost);
 }
 
 // Of gaps at the same time one execution serves all, and of gaps after each other each needs its own.
@@ -286,11 +285,9 @@ TEST(GapsTest, OfCopiesAloneTheChoiceIsExactInOneOrder) {
     if (!traffic || *traffic == 0) continue;
     const Link bytes = {1'000'000'000, 1'000'000'000, 0};
     const room::Gaps gaps(room::Compile(graph, {}, bytes), OpsOf(order), capacity);
-    Budget budget;
-    const auto chosen =
-        gaps.Choose({}, room::Gaps::Depth::kProof, room::Gaps::Count::kWhenPaid, budget);
-    EXPECT_LE(chosen.bound, *traffic);
-    exact += chosen.bound == *traffic ? 1 : 0;
+    const std::int64_t bound = BoundOf(gaps);
+    EXPECT_LE(bound, *traffic);
+    exact += bound == *traffic ? 1 : 0;
     ++all;
   }
   EXPECT_GE(all * 10, static_cast<int>(Seeds(1500)));

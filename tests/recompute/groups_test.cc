@@ -124,9 +124,7 @@ TEST(Groups, WhatHasNoUseAnyMoreCostsItsMakerInBothBounds) {
     ASSERT_TRUE(best.sequence.has_value());
     EXPECT_EQ(best.cost, least);
     const room::Gaps gaps(model, order, capacity);
-    EXPECT_EQ(
-        gaps.Choose({}, room::Gaps::Depth::kProof, room::Gaps::Count::kWhenPaid, budget).bound,
-        least);
+    EXPECT_EQ(BoundOf(gaps), least);
     room::Work work{kPlenty};
     const auto cuts = room::CutBound(model, capacity, order, 1'000'000, work, budget);
     // An eighth of s does not fit. Half of multiply() counts for t.
@@ -194,8 +192,7 @@ TEST(Groups, WhatStandsForSeveralNeverRaisesABoundTooFar) {
     Budget budget;
     const auto best = room::SearchExactly(model, capacity, &order, 1'000'000, budget);
     if (!best.complete || !best.sequence) continue;
-    const std::int64_t bound =
-        gaps.Choose({}, room::Gaps::Depth::kProof, room::Gaps::Count::kWhenPaid, budget).bound;
+    const std::int64_t bound = BoundOf(gaps);
     ASSERT_LE(bound, best.cost);
     repeated += best.cost > 0 ? 1 : 0;
     equal += best.cost > 0 && bound == best.cost ? 1 : 0;
@@ -226,8 +223,7 @@ TEST(Groups, WhatHasNoUseStandsForAllThatItWasSplitInto) {
   ASSERT_TRUE(best.sequence.has_value());
   EXPECT_EQ(best.cost, 110);
   const room::Gaps gaps(model, order, 21);
-  EXPECT_EQ(gaps.Choose({}, room::Gaps::Depth::kProof, room::Gaps::Count::kWhenPaid, budget).bound,
-            110);
+  EXPECT_EQ(BoundOf(gaps), 110);
 }
 
 TEST(Groups, WhatWasWrittenOverCostsItsMakerInBothBounds) {
@@ -243,8 +239,7 @@ TEST(Groups, WhatWasWrittenOverCostsItsMakerInBothBounds) {
   EXPECT_EQ(best.cost, 101);  // make() and relu(); y stays.
   // To drop y costs make() as well, not only copy().
   const room::Gaps gaps(model, order, capacity);
-  EXPECT_EQ(gaps.Choose({}, room::Gaps::Depth::kProof, room::Gaps::Count::kWhenPaid, budget).bound,
-            best.cost);
+  EXPECT_EQ(BoundOf(gaps), best.cost);
   room::Work work{kPlenty};
   const auto cuts = room::CutBound(model, capacity, order, 1'000'000, work, budget);
   EXPECT_LE(cuts.bound, best.cost);

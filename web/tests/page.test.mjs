@@ -140,9 +140,9 @@ describe("the first screen", () => {
     await page.keyboard.press("Enter"); // Plans, and tells the address, a moment later.
     await page.getByRole("button", { name: "Berth", exact: true }).click();
     await page.getByRole("heading", { level: 1 }).waitFor();
-    const { plans: before } = await page.evaluate(() => ({ plans: window.app.plans }));
+    const before = await plans(page);
     await page.waitForTimeout(1500);
-    assert.equal(await page.evaluate(() => window.app.plans), before);
+    assert.equal(await plans(page), before);
     assert.equal(await page.locator(".report, .answer:visible").count(), 0);
     await drop(page, CELLS);
     await planned(page);

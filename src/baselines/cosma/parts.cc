@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -407,33 +408,34 @@ Result<std::vector<OperatorIndex>> FindBreakNodes(const Graph& graph, std::size_
   }
   const CosmaOptions options;
   std::vector<OperatorIndex> nodes;
-  std::vector<char> stays(graph.operators.size(), 0);  // By the first operator of a part.
+  std::vector<char> stays(graph.operators.size(), 0);    // By the first operator of a part.
+  auto parts = std::make_unique<Parts>(graph, options);  // As `nodes` cut them.
+  BERTH_TRY(parts->Cut(nodes));
   for (;;) {
-    Parts parts(graph, options);
-    BERTH_TRY(parts.Cut(nodes));
     std::optional<std::size_t> largest;
-    for (std::size_t p = 0; p < parts.members().size(); ++p) {
-      const std::vector<std::size_t>& own = parts.members()[p];
+    for (std::size_t p = 0; p < parts->members().size(); ++p) {
+      const std::vector<std::size_t>& own = parts->members()[p];
       if (own.size() <= most_operators || stays[own.front()] != 0) continue;
-      if (!largest || own.size() > parts.members()[*largest].size()) largest = p;
+      if (!largest || own.size() > parts->members()[*largest].size()) largest = p;
     }
     if (!largest) return nodes;
-    const std::vector<std::size_t>& own = parts.members()[*largest];
+    const std::vector<std::size_t>& own = parts->members()[*largest];
     // Of two halves that a third operator still connects, nothing is gained.
     const auto gains = [&](const Parts& cut) {
       return std::none_of(cut.members().begin(), cut.members().end(),
                           [&](const std::vector<std::size_t>& part) { return part == own; });
     };
     stays[own.front()] = 1;
-    for (const PartCut& cut : parts.FindCuts(*largest)) {
+    for (const PartCut& cut : parts->FindCuts(*largest)) {
       std::vector<OperatorIndex> more = nodes;
       more.insert(more.end(), cut.makers.begin(), cut.makers.end());
       std::sort(more.begin(), more.end());
       more.erase(std::unique(more.begin(), more.end()), more.end());
-      Parts tried(graph, options);
-      if (!tried.Cut(more) || !gains(tried)) continue;
-      nodes = std::move(more);
+      auto tried = std::make_unique<Parts>(graph, options);
+      if (!tried->Cut(more) || !gains(*tried)) continue;
       stays[own.front()] = 0;
+      nodes = std::move(more);
+      parts = std::move(tried);
       break;
     }
   }

@@ -31,17 +31,16 @@ constexpr std::size_t kMostOperatorsInOrder = 400;
 constexpr std::size_t kMostOperatorsOverAll = 120;
 constexpr std::size_t kMostOperatorsOfPart = 24;
 
-// One of the paper's programs.
+// The paper's programs: indices into kPrograms.
+enum Program : std::size_t { kInProgramOrder, kInLeastPeakOrder, kInParts, kJoint };
 struct Scheme {
   std::string_view key;
   std::string_view title;
-  bool all_orders;
 };
-constexpr std::size_t kInParts = 2;
-constexpr std::array<Scheme, 4> kPrograms = {{{"fs_program", "FS in program order", false},
-                                              {"fs_least_peak", "FS in least-peak order", false},
-                                              {"dnc", "DnC", true},
-                                              {"joint", "joint", true}}};
+constexpr std::array<Scheme, 4> kPrograms = {{{"fs_program", "FS in program order"},
+                                              {"fs_least_peak", "FS in least-peak order"},
+                                              {"dnc", "DnC"},
+                                              {"joint", "joint"}}};
 
 // What came of a program. It crosses a pipe.
 struct Tried {
@@ -140,9 +139,10 @@ Result<std::optional<Tried>> Try(const GraphInput& network, std::size_t scheme, 
     task.break_nodes = BERTH_TRY(std::move(nodes));
     if (task.break_nodes.empty()) return std::nullopt;
   } else {
-    const bool all = kPrograms[scheme].all_orders;
-    if (operators > (all ? kMostOperatorsOverAll : kMostOperatorsInOrder)) return std::nullopt;
-    if (!all) task.options.order = scheme == 0 ? ProgramOrder(network.graph) : least_peak;
+    const std::size_t most = scheme == kJoint ? kMostOperatorsOverAll : kMostOperatorsInOrder;
+    if (operators > most) return std::nullopt;
+    if (scheme == kInProgramOrder) task.options.order = ProgramOrder(network.graph);
+    if (scheme == kInLeastPeakOrder) task.options.order = least_peak;
   }
   const Tried tried = BERTH_TRY(SolveApart(task, limit));
   if (tried.unsupported) return std::nullopt;
@@ -161,8 +161,7 @@ void Judge(Lab& lab, const Row& row) {
       lab.Note(where + bytes(answer.value) + " of traffic, but " + bytes(row.ours.lower_bound) +
                " was proved to be needed");
     }
-    const bool joint = kPrograms[p].all_orders && p != kInParts;
-    if (joint && row.ours.traffic && answer.lower_bound > *row.ours.traffic) {
+    if (p == kJoint && row.ours.traffic && answer.lower_bound > *row.ours.traffic) {
       lab.Note(where + "the program says that " + bytes(answer.lower_bound) +
                " are needed, but a plan moves " + bytes(*row.ours.traffic));
     }
