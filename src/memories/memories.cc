@@ -44,6 +44,10 @@ constexpr std::int64_t kDefaultEffort = 8'000'000;
 // better at tables without any slack; each of those that reduce a conflict.
 constexpr std::int64_t kAutoNodes = 20'000;
 constexpr std::int64_t kGuidedNodes = 20'000;
+// A node of the search that learns takes time in proportion to the units, one of kAuto does not: of more
+// units than these, the first look is longer and the other shorter.
+constexpr std::int64_t kManyUnits = 300;
+constexpr std::int64_t kAutoNodesOfMany = 50'000;
 constexpr std::int64_t kReduceNodes = 3'000;
 // For questions of PlaceMost(), of which there are many.
 constexpr std::array<Look, 2> kMostLooks = {
@@ -80,6 +84,8 @@ constexpr double kShareOfLarge = 0.33;
 constexpr std::int64_t kPartOfNodes = 3;
 constexpr std::int64_t kLargeEffort = kDefaultEffort / 3;
 constexpr int kLargeChoices = 4;
+// Proved conflicts between two attempts to place most of a choice.
+constexpr int kMostVain = 15;
 constexpr std::int64_t kMorePatience = 8;
 constexpr std::int64_t kMostPatience = 4096;
 
@@ -121,6 +127,10 @@ class Planner {
   };
   void Try(const Assignment& wanted, Wide left, bool proved);
   [[nodiscard]] bool PlaceEach(Placed& plan, Wide left, bool proved, std::vector<Open>& open);
+  [[nodiscard]] std::int64_t GuidedNodes(std::size_t units) const {
+    const auto size = static_cast<std::int64_t>(units);
+    return patience_ * kGuidedNodes * kManyUnits / std::max(kManyUnits, size);
+  }
   [[nodiscard]] bool PlaceAtLast(std::size_t memory, const Assignment& assignment, Proof& proof);
   void Exclude(std::size_t memory, const Assignment& assignment, Wide left, bool proved,
                Proof& proof);
@@ -160,10 +170,15 @@ class Planner {
   std::vector<Placed> placed_;  // By memory: the latest that could be placed.
   Wide bound_ = 0;              // No plan has a lower score.
   bool stopped_ = false;
+  bool whole_ = false;            // The latest choice that was tried could be placed.
   bool asked_ = false;            // Whether a choice can be placed.
   bool wary_ = false;             // See ChoiceSearch.
   std::optional<Wide> improved_;  // The score of the plan that Improve() has seen.
-  std::int64_t patience_ = 1;     // Times the nodes for a question to Place().
+  // Proved conflicts since most of a choice was placed, and after how many that is tried again: more
+  // and more while it finds no better plan.
+  int excluded_since_ = 0;
+  int vain_ = 0;
+  std::int64_t patience_ = 1;  // Times the nodes for a question to Place().
 };
 
 void Planner::Offer(const Placed& plan) {
@@ -239,9 +254,10 @@ Fit Planner::PlaceUnits(std::size_t memory, const std::vector<std::size_t>& unit
                         Proof& proof) {
   const Problem table = asker_.TableOf(memory, units, assignment);
   proof = {units, Algorithm::kAuto, 0, true, false};
-  Asker::Answer answer = asker_.Ask(table, {proof.algorithm, kAutoNodes}, &offsets);
-  // A choice that takes search to place, so that others may not fit at all.
   const auto size = static_cast<std::int64_t>(units.size());
+  Asker::Answer answer = asker_.Ask(
+      table, {proof.algorithm, size > kManyUnits ? kAutoNodesOfMany : kAutoNodes}, &offsets);
+  // A choice that takes search to place, so that others may not fit at all.
   wary_ = wary_ || answer.fit != Fit::kYes || (!asked_ && 2 * answer.nodes > 3 * size);
   if (wary_ && !asked_) choosing_.reset();
   asked_ = true;
@@ -249,7 +265,7 @@ Fit Planner::PlaceUnits(std::size_t memory, const std::vector<std::size_t>& unit
     // Briefly, where a plan of most of the units is worth more than to know.
     proof.algorithm = Algorithm::kGuided;
     proof.asked_at_last = proved && IsNear();
-    const std::int64_t nodes = patience_ * kGuidedNodes;
+    const std::int64_t nodes = GuidedNodes(units.size());
     answer = asker_.Ask(table,
                         {proof.algorithm, proof.asked_at_last ? kProvedTimes * nodes
                                           : proved            ? nodes
@@ -437,7 +453,7 @@ bool Planner::PlaceAtLast(std::size_t memory, const Assignment& assignment, Proo
   std::vector<Bytes> offsets;
   const Asker::Answer answer =
       asker_.Ask(asker_.TableOf(memory, units, assignment),
-                 {Algorithm::kGuided, kProvedTimes * patience_ * kGuidedNodes}, &offsets);
+                 {Algorithm::kGuided, kProvedTimes * GuidedNodes(units.size())}, &offsets);
   if (answer.fit == Fit::kNo) {
     proof = {Named(answer, units), Algorithm::kGuided, answer.nodes, true, true};
   }
@@ -452,7 +468,9 @@ bool Planner::PlaceAtLast(std::size_t memory, const Assignment& assignment, Proo
 void Planner::Try(const Assignment& wanted, Wide left, bool proved) {
   Placed plan{wanted, std::vector<Bytes>(wanted.size(), 0)};
   std::vector<Open> open;
-  if (PlaceEach(plan, left, proved, open)) Offer(plan);
+  const bool better = PlaceEach(plan, left, proved, open);
+  if (better) Offer(plan);
+  whole_ = better && plan.assignment == wanted;
   // A good plan first: the questions that follow take long.
   if (proved && !open.empty()) ImproveBest();
   bool again = false;
@@ -484,10 +502,16 @@ bool Planner::PlaceEach(Placed& plan, Wide left, bool proved, std::vector<Open>&
     if (budget_.TimeIsUp()) return false;
     const Assignment before = plan.assignment;
     if (proof.holds) Exclude(m, before, left, proved, proof);
-    const bool hopes = IsBetterWithoutOne(before, proof.units);
+    const bool hopes =
+        IsBetterWithoutOne(before, proof.units) && (!proof.holds || ++excluded_since_ >= vain_);
     std::vector<std::size_t> conflict =
         hopes ? asker_.PlaceMost(assigner_, m, units, kMostLooks, best_score_, kMaxBytes, plan)
               : units;
+    if (hopes) {
+      const bool vain = assigner_.Score(plan.assignment) >= best_score_;
+      vain_ = vain ? std::min(2 * vain_ + 1, kMostVain) : 0;
+      excluded_since_ = 0;
+    }
     if (!proof.holds && !conflict.empty()) {
       proof.units = std::move(conflict);
       open.push_back({m, before, std::move(proof)});
@@ -523,6 +547,7 @@ Chosen Planner::ChooseFor(std::int64_t effort, std::size_t width) {
 
 // One choice, and its placement. False: nothing is left to find out, or to be found in this way.
 bool Planner::Round(std::int64_t effort, std::size_t width) {
+  whole_ = false;
   const Chosen chosen = ChooseFor(effort, width);
   const Wide bound = assigner_.ScoreOfBound(chosen.bound);
   RaiseBound(bound);
@@ -590,8 +615,9 @@ void Planner::Search() {
     const bool goes_on = Round(effort, static_cast<std::size_t>(options_.width));
     if (!goes_on || budget_.Exhausted()) return;
     if (unlimited && spent() >= kDefaultEffort) return;
-    // The same effort again as long as it finds better plans, or conflicts.
-    if (stopped_ && best_score_ >= before) {
+    // The same effort again as long as its choices are better plans as they are. To place the others
+    // takes longer than to choose better ones.
+    if (stopped_ && (!whole_ || best_score_ >= before)) {
       // What is wanted now are better plans as well as better bounds.
       ImproveBest();
       effort = std::min(effort * kWider, kMaxBytes);

@@ -13,8 +13,9 @@ namespace berth::internal::memories {
 namespace {
 
 constexpr std::size_t kMostSums = 1 << 14;
-// Of all capacities together. Where more sizes are live, some always fill nearly everything.
-constexpr std::int64_t kWorkOfTightening = 50'000'000;
+// Of all capacities together, some milliseconds: the choice asks for this at every restart. Where more
+// sizes are live, some always fill nearly everything.
+constexpr std::int64_t kWorkOfTightening = 3'000'000;
 constexpr std::size_t kMostTightened = 2'000'000;
 
 Bytes SumOf(const std::vector<Bytes>& sizes) {
