@@ -272,18 +272,41 @@ class Measured(NamedTuple):
     workspace: int
 
 
-def _example(value: Any) -> Any:
-    """A tensor like `value` with contents that operators take."""
+def _example(value: Any, device: Any = None) -> Any:
+    """A tensor like `value` with contents that operators take, where `device` says or where `value` is."""
     if not isinstance(value, torch.Tensor):
         return value
-    made = torch.empty_strided(value.size(), value.stride(), dtype=value.dtype, device=value.device)
+    made = torch.empty_strided(
+        value.size(), value.stride(), dtype=value.dtype, device=device or value.device
+    )
     return made.fill_(0.5) if value.dtype.is_floating_point else made.zero_()
 
 
-def _storages(value: Any) -> List[int]:
-    """Bytes of the storage of each tensor in `value`."""
+def _examples(node: Any, devices: Mapping[Any, Sequence[Any]]) -> Any:
+    """Operands in place of what `node` makes. `devices`: where tensors of operators that have run are.
+    Tracing may say another device: the state of random numbers of attention is on the CPU, and its
+    gradient reads it there without looking."""
+    leaves, tree = torch.utils._pytree.tree_flatten(node.meta["val"])
+    places = devices.get(node, ())
+    if len(places) != len(leaves):
+        places = [None] * len(leaves)
+    return torch.utils._pytree.tree_unflatten([_example(x, at) for x, at in zip(leaves, places)], tree)
+
+
+def _devices_of(value: Any) -> List[Any]:
+    """Where each leaf of `value` is; None for what is no tensor."""
     leaves = torch.utils._pytree.tree_leaves(value)
-    return [int(x.untyped_storage().nbytes()) for x in leaves if isinstance(x, torch.Tensor)]
+    return [x.device if isinstance(x, torch.Tensor) else None for x in leaves]
+
+
+def _storages(value: Any) -> List[int]:
+    """Bytes of the storage of each tensor in `value`; of one on a GPU, as PyTorch's allocator rounds them."""
+    found = []
+    for tensor in torch.utils._pytree.tree_leaves(value):
+        if isinstance(tensor, torch.Tensor):
+            size = int(tensor.untyped_storage().nbytes())
+            found.append(-(-size // 512) * 512 if tensor.is_cuda else size)
+    return found
 
 
 def _on_cpu(run: Callable[[], Any]) -> Tuple[Any, int]:
@@ -299,6 +322,8 @@ def _on_cpu(run: Callable[[], Any]) -> Tuple[Any, int]:
 
 
 def _on_accelerator(run: Callable[[], Any]) -> Tuple[Any, int]:
+    run()  # The first run of a kind allocates what libraries keep, and loads kernels.
+    torch.cuda.synchronize()
     torch.cuda.reset_peak_memory_stats()
     before = torch.cuda.memory_allocated()
     made = run()
@@ -306,18 +331,20 @@ def _on_accelerator(run: Callable[[], Any]) -> Tuple[Any, int]:
     return made, int(torch.cuda.max_memory_allocated()) - int(before)
 
 
-def _measure_operator(node: Any, devices: Set[str]) -> Optional[Measured]:
-    """Runs an operator alone, with made-up operands. None where it does not take them."""
+def _measure_operator(node: Any, on_gpu: bool, devices: Dict[Any, Sequence[Any]]) -> Optional[Measured]:
+    """Runs an operator alone, with made-up operands. None where it does not take them. `devices`: see
+    _examples(); what it makes is added."""
     try:
-        args = fx.node.map_arg(node.args, lambda n: torch.utils._pytree.tree_map(_example, n.meta["val"]))
-        kwargs = fx.node.map_arg(node.kwargs, lambda n: torch.utils._pytree.tree_map(_example, n.meta["val"]))
+        args = fx.node.map_arg(node.args, lambda n: _examples(n, devices))
+        kwargs = fx.node.map_arg(node.kwargs, lambda n: _examples(n, devices))
         run = functools.partial(node.target, *args, **kwargs)
-        made, most = (_on_accelerator if "cuda" in devices else _on_cpu)(run)
+        made, most = (_on_accelerator if on_gpu else _on_cpu)(run)
+        devices[node] = _devices_of(made)
         results = _storages(made)
         del made
         started = time.perf_counter_ns()
         made = run()
-        if "cuda" in devices:
+        if on_gpu:
             torch.cuda.synchronize()
         return Measured(time.perf_counter_ns() - started, results, max(0, most - sum(results)))
     except (RuntimeError, IndexError, NotImplementedError):
@@ -327,8 +354,9 @@ def _measure_operator(node: Any, devices: Set[str]) -> Optional[Measured]:
 def measure(joint: _Joint) -> Dict[str, Optional[Measured]]:
     """What each operator that does more than views takes on this machine, by name."""
     found: Dict[str, Optional[Measured]] = {}
-    devices = {str(node.meta["val"].device.type) for node in joint.primals
-               if isinstance(node.meta.get("val"), torch.Tensor)}  # fmt: skip
+    devices: Dict[Any, Sequence[Any]] = {}
+    on_gpu = any(node.meta["val"].device.type == "cuda" for node in joint.primals
+                 if isinstance(node.meta.get("val"), torch.Tensor))  # fmt: skip
     with contextlib.ExitStack() as stack:
         stack.enter_context(torch._subclasses.fake_tensor.unset_fake_temporarily())
         stack.enter_context(torch._C._DisableAutocast())
@@ -336,7 +364,9 @@ def measure(joint: _Joint) -> Dict[str, Optional[Measured]]:
         stack.enter_context(torch.random.fork_rng())
         for node in joint.module.graph.nodes:
             if node.op == "call_function" and hasattr(node.target, "_schema") and not _is_view(node):
-                found[node.name] = _measure_operator(node, devices)
+                found[node.name] = _measure_operator(node, on_gpu, devices)
+            elif node.target is operator.getitem and node.args[0] in devices:
+                devices[node] = devices[node.args[0]][node.args[1] :][:1]
     return found
 
 

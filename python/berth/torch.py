@@ -91,10 +91,15 @@ def _need_torch() -> None:
 _UNSAID_VIEWS = {"aten::_unsafe_view": 0}
 
 
+# Batch normalizations that in training write the running mean and variance, operands 3 and 4, without
+# declaring it. All have `training` as operand 5.
+_UNSAID_STATISTICS = {"aten::native_batch_norm", "aten::cudnn_batch_norm", "aten::miopen_batch_norm"}
+
+
 def _unsaid_writes(node: Any) -> List[int]:
     """Positions of operands that `node` writes in place without declaring it."""
-    if _name(node.target) == "aten::native_batch_norm" and len(node.args) > 5 and node.args[5]:
-        return [3, 4]  # Running mean and variance, in training.
+    if _name(node.target) in _UNSAID_STATISTICS and len(node.args) > 5 and node.args[5]:
+        return [3, 4]
     return []
 
 

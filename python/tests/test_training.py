@@ -253,7 +253,7 @@ def test_what_cannot_be_planned_is_named():
 
 
 def test_an_operator_that_cannot_be_measured_runs_once(monkeypatch):
-    def refuse(value):
+    def refuse(value, device):
         if value.dim() == 2:
             raise RuntimeError("not with such contents")
         return torch.ones(())
@@ -266,6 +266,33 @@ def test_an_operator_that_cannot_be_measured_runs_once(monkeypatch):
     graph = _training.graph_for(joint, found, costs=True)
     for node in graph["nodes"]:
         assert (node.get("repeat") == "never") or node["name"] not in failed
+
+
+def test_operands_are_where_they_will_be(monkeypatch):
+    """Tracing says of attention on a GPU that the state of its random numbers is there, too, and its
+    gradient reads that on the CPU without looking."""
+    seen = {}
+
+    def look(value, device):
+        seen.setdefault(tuple(value.shape), []).append(device)
+        return torch.ones(value.shape)
+
+    joint = joint_graph(lambda x: torch.tanh(torch.topk(x, 3).values).sum(), torch.randn(5))
+    monkeypatch.setattr(_training, "_example", look)
+    _training.measure(joint)
+    assert seen[(5,)][0] is None  # Given: where tracing says that it is.
+    assert seen[(3,)][0] == torch.device("cpu")  # Made by an operator that has run.
+
+
+@pytest.mark.parametrize("name", ["native_batch_norm", "cudnn_batch_norm", "miopen_batch_norm"])
+def test_batch_norms_write_their_statistics_in_training(name):
+    """On GPUs, PyTorch calls another one, whose schema does not say so either."""
+    graph = torch.fx.Graph()
+    given = [graph.placeholder(each) for each in ("x", "weight", "bias", "mean", "variance")]
+    target = getattr(torch.ops.aten, name).default
+    training = graph.call_function(target, (*given, True, 0.1, 1e-5))
+    assert berth.torch._sharing(training) == (None, given[3:])
+    assert berth.torch._sharing(graph.call_function(target, (*given, False, 0.1, 1e-5))) == (None, [])
 
 
 def test_storages_larger_than_their_tensor_are_counted():
