@@ -61,9 +61,11 @@ constexpr std::int64_t kPatienceForEach = 500;
 constexpr std::size_t kMostExactOperators = 24;
 constexpr std::size_t kMostExactStorages = 100;
 constexpr std::size_t kMostExactStates = 200'000;
-// Of a placement as it is, of one whose executions were moved for it, and of all of them.
+// Of a placement as it is, of one whose executions were moved for it, of one among many that is better
+// than the only one so far, and of all of them.
 constexpr std::int64_t kNodesOfPlacing = 30'000;
 constexpr std::int64_t kNodesOfPlacingCalmed = 800'000;
+constexpr std::int64_t kNodesOfPlacingBetween = 4'000;
 constexpr std::int64_t kNodesOfAllPlacing = 4'000'000;
 // Of the time that is left: the first search, those with less memory, and each placement.
 constexpr double kShareOfCuts = 0.3;
@@ -364,9 +366,15 @@ class Planner {
       back = std::min(2 * back, found.size());
     }
     // Whatever the budget: the first one has the most room.
-    if (!answer.best && !found.empty()) {
-      static_cast<void>(
-          BERTH_TRY(TryPlacing(found.front().sequence, kNodesOfPlacing, budget, answer)));
+    if (answer.best || found.empty()) return {};
+    if (!BERTH_TRY(TryPlacing(found.front().sequence, kNodesOfPlacing, budget, answer))) return {};
+    // It costs the most, too: one between it and those that have failed.
+    for (std::size_t with = 0, without = found.size() - 1;
+         without - with > 1 && !budget_.Exhausted();) {
+      const std::size_t middle = with + (without - with) / 2;
+      const bool placed =
+          BERTH_TRY(TryPlacing(found[middle].sequence, kNodesOfPlacingBetween, budget_, answer));
+      (placed ? with : without) = middle;
     }
     return {};
   }
