@@ -366,7 +366,8 @@ def measure(joint: _Joint) -> Dict[str, Optional[Measured]]:
             if node.op == "call_function" and hasattr(node.target, "_schema") and not _is_view(node):
                 found[node.name] = _measure_operator(node, on_gpu, devices)
             elif node.target is operator.getitem and node.args[0] in devices:
-                devices[node] = devices[node.args[0]][node.args[1] :][:1]
+                maker, place = node.args
+                devices[node] = devices[maker][place : place + 1]
     return found
 
 
