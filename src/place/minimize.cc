@@ -8,6 +8,11 @@
 // each gets the same number of nodes. The number doubles when one of them gave up and the others
 // left most of the interval open. Nothing is ever concluded from giving up.
 //
+// A plan just below the present one is easy to find and gains little. From the second round on the
+// steps below the plan double as long as plans are found, and are halved when not. Where a round
+// left questions open, repair has its turn, for as long as one of them may take; after each turn in
+// vain the next is half as long.
+//
 // Where capacities just above the bound are refuted with few nodes, the steps upwards double, and
 // capacities that no plan can have (model/heights.h) are left out: the number of questions does not
 // depend on how many bytes lie between bound and plan.
@@ -30,6 +35,11 @@ constexpr std::int64_t kMostRoundNodes = std::int64_t{1} << 60;
 // An eighth of the interval between bound and plan has to be closed for a price to stay.
 constexpr Bytes kLeastShare = 8;
 
+// Steps below the plan are at least this part of that interval.
+constexpr Bytes kLeastStep = 256;
+
+constexpr int kMostInVain = 60;
+
 class Minimizer {
  public:
   Minimizer(const Decider& decider, Incumbent& incumbent, std::int64_t node_limit, Budget& budget)
@@ -38,14 +48,16 @@ class Minimizer {
   // True if more nodes might have helped.
   bool Run() {
     RaiseBound(incumbent_.lower_bound());
-    price_ = std::max(kFirstRoundNodes, decider_.dive_nodes);
+    const std::int64_t first_price = std::max(kFirstRoundNodes, decider_.dive_nodes);
+    price_ = first_price;
     while (!incumbent_.is_optimal()) {
       const Bytes open = Open();
       answered_ = false;
       gave_up_ = false;
       AskFromBelow();
       if (!Ended()) AskTheMiddle();
-      if (!Ended()) AskBelowThePlan();
+      if (!Ended() && AskBelowThePlan() && price_ > first_price) StepDown();
+      if (!Ended() && gave_up_ && decider_.repair) Repair();
       if (incumbent_.is_optimal()) return false;
       if (ended_) return true;
       if (!gave_up_) {
@@ -112,9 +124,35 @@ class Minimizer {
     const Bytes middle = Middle(*highest);
     if (middle != incumbent_.lower_bound()) (void)Ask(middle);
   }
-  void AskBelowThePlan() {
+  // True if that found a plan.
+  bool AskBelowThePlan() {
     const std::optional<Bytes> highest = Highest();
-    if (highest && *highest != incumbent_.lower_bound()) (void)Ask(*highest);
+    return highest && *highest != incumbent_.lower_bound() && Ask(*highest) == Verdict::kFound;
+  }
+  // Further below the plan, by larger steps as long as they succeed. The middle has been asked.
+  void StepDown() {
+    step_ = std::max(step_, Open() / kLeastStep);
+    while (!Ended()) {
+      const std::optional<Bytes> highest = Highest();
+      if (!highest) return;
+      const Bytes middle = Middle(*highest);
+      step_ = std::max<Bytes>(1, std::min(step_, (*highest - middle) / 2));
+      const Bytes capacity = decider_.heights.AtMost(*highest - step_);
+      if (capacity <= middle || capacity == *highest) return;
+      if (Ask(capacity) != Verdict::kFound) {
+        step_ /= 2;
+        return;
+      }
+      step_ *= 2;
+    }
+  }
+  void Repair() {
+    const Bytes before = incumbent_.height();
+    decider_.repair(price_ >> in_vain_);
+    const bool lower = incumbent_.height() < before;
+    in_vain_ = lower ? 0 : std::min(in_vain_ + 1, kMostInVain);
+    answered_ |= lower;
+    ended_ = budget_.Exhausted();
   }
 
   const Decider& decider_;
@@ -123,6 +161,8 @@ class Minimizer {
   std::int64_t left_;       // Nodes.
   std::int64_t price_ = 0;  // Nodes for one question.
   std::int64_t spent_ = 0;  // For the last one.
+  Bytes step_ = 0;          // Below the plan, for the next question there.
+  int in_vain_ = 0;         // Repairs since the last that lowered the plan.
   bool answered_ = false;   // This round: some question was.
   bool gave_up_ = false;    // This round: with more nodes some question might have been.
   bool ended_ = false;      // Nodes or budget are spent.

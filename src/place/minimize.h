@@ -19,6 +19,8 @@ struct Decider {
   std::int64_t dive_nodes;  // With fewer nodes than this hardly any plan is found.
   std::function<SearchAnswer(Bytes capacity, std::int64_t node_limit)> decide;
   std::function<std::string_view()> finder;  // Who gave the last answer.
+  // Lowers the plan by other means, for about as long as `nodes` take. May be empty.
+  std::function<void(std::int64_t nodes)> repair = nullptr;
 };
 
 // Lowers the plan of `incumbent`, which must have one, and raises its bound, until they meet,

@@ -4,8 +4,9 @@
 // kAuto tries cheap methods first and stops as soon as the question is answered: bounds; the plan
 // that the hints make; one greedy algorithm and a brief exact search, where a capacity is given and
 // the table is small; the greedy portfolio, and repair of its plan where that is large; exact
-// search. Small tables are decided in milliseconds; on very large ones the exact search is left
-// out, as one dive through it would cost more than it finds.
+// search, in turns with repair where it takes long. Small tables are decided in milliseconds; on
+// very large ones the exact search is left out, as one dive through it would cost more than it
+// finds.
 
 #include "berth/place.h"
 
@@ -50,6 +51,13 @@ constexpr std::int64_t kMaxOverlaps = 10'000'000;
 // Smaller tables are left to exact search at once: it finds lower plans in less time.
 constexpr std::size_t kMinImproved = 1000;
 constexpr std::int64_t kNoEffortLimit = std::numeric_limits<std::int64_t>::max();
+
+// Exact search is alone for so many elementary steps, some 40 ms. Then repair takes turns with it.
+constexpr std::int64_t kEffortBeforeRepair = 40'000'000;
+// A look at a neighbour by repair takes as long as so many elementary steps.
+constexpr std::int64_t kStepsOfLook = 25;
+// Where a capacity is asked for, repair has this part of the effort of the search before it.
+constexpr std::int64_t kSearchForRepair = 4;
 
 // What follows a search, a first plan at need and the check of the answer, takes at most this many
 // times as long as to check and to compile the problem.
@@ -136,7 +144,7 @@ class Placer {
       OfferGreedy(Algorithm::kContention);
       if (IsLowEnough()) return;
       search.emplace(instance_, Algorithm::kAuto, engines_, options_.seed, budget_);
-      if (!search->too_large()) Decide(*search, kBriefEffort / search->node_cost());
+      if (!search->too_large()) (void)Decide(*search, kBriefEffort / search->node_cost(), false);
       if (IsLowEnough()) return;
     }
     // Also where nothing can fit: what would is good to know.
@@ -157,10 +165,10 @@ class Placer {
       return;
     }
     const bool unlimited = !budget_.has_time_limit() && !budget_.has_node_limit();
-    if (problem_.capacity) Decide(*search, kNoNodeLimit);
+    if (problem_.capacity) DecideByTurns(*search);
     if (!Minimizing() || Answered()) return;
     const bool more_might_help =
-        Minimize(Questions(*search), incumbent_,
+        Minimize(QuestionsAndRepair(*search), incumbent_,
                  unlimited ? kDefaultEffort / search->node_cost() : kNoNodeLimit, budget_);
     if (more_might_help && unlimited && !budget_.cancelled()) stopped_ = StopReason::kEffort;
   }
@@ -172,7 +180,7 @@ class Placer {
     }
     ExactSearch search(instance_, options_.algorithm, engines_, options_.seed, budget_);
     if (search.too_large()) stopped_ = StopReason::kSize;
-    if (problem_.capacity) Decide(search, kNoNodeLimit);
+    if (problem_.capacity) (void)Decide(search, kNoNodeLimit, true);
     if (!incumbent_.has_plan()) RunGreedyPortfolio();
     if (Minimizing() && !search.too_large() && !Done()) {
       (void)Minimize(Questions(search), incumbent_, kNoNodeLimit, budget_);
@@ -187,14 +195,31 @@ class Placer {
             },
             [&search] { return Info(search.last()).name; }};
   }
+  [[nodiscard]] Decider QuestionsAndRepair(ExactSearch& search) {
+    Decider questions = Questions(search);
+    const std::int64_t alone = budget_.nodes_spent() + kEffortBeforeRepair / search.node_cost();
+    questions.repair = [this, alone, cost = search.node_cost()](std::int64_t nodes) {
+      if (budget_.nodes_spent() >= alone) Improve(LooksFor(nodes, cost));
+    };
+    return questions;
+  }
 
-  // Is there a plan within the capacity? Asked briefly, or until it is known: then no higher than
-  // plans can be.
-  void Decide(ExactSearch& search, std::int64_t node_limit) {
-    if (Answered() || Impossible() || incumbent_.height() <= *problem_.capacity) return;
+  // Is there a plan within the capacity? Asked with more and more nodes, and repair in between.
+  void DecideByTurns(ExactSearch& search) {
+    std::int64_t nodes = std::max<std::int64_t>(1, kEffortBeforeRepair / search.node_cost());
+    while (Decide(search, nodes, true) && !Done()) {
+      Improve(LooksFor(nodes / kSearchForRepair, search.node_cost()));
+      nodes = nodes < kNoNodeLimit / 2 ? 2 * nodes : kNoNodeLimit;
+    }
+  }
+
+  // Is there a plan within the capacity? Asked `exactly`: no higher than plans can be. True if the
+  // search gave up for want of nodes.
+  bool Decide(ExactSearch& search, std::int64_t node_limit, bool exactly) {
+    if (Answered() || Impossible() || incumbent_.height() <= *problem_.capacity) return false;
     Bytes capacity = *problem_.capacity;
     Bytes refuted = capacity + 1;
-    if (node_limit == kNoNodeLimit) {
+    if (exactly) {
       const Heights heights(instance_, capacity + 1);
       capacity = std::max(heights.AtMost(capacity), incumbent_.lower_bound());
       refuted = heights.AtLeast(refuted);
@@ -207,6 +232,7 @@ class Placer {
       incumbent_.RaiseBound(std::min(refuted, incumbent_.height()));
       core_ = std::move(answer.core);
     }
+    return answer.verdict == SearchAnswer::Verdict::kGaveUp && answer.nodes >= node_limit / 2;
   }
 
   void RunGreedyPortfolio() {
@@ -223,13 +249,19 @@ class Placer {
     return std::min(2000 * n, 3'000'000 + 30 * n);
   }
 
+  // What repair may cost to take as long as `nodes` of exact search.
+  [[nodiscard]] static std::int64_t LooksFor(std::int64_t nodes, std::int64_t node_cost) {
+    if (nodes > kNoEffortLimit / node_cost) return kNoEffortLimit;
+    return std::max<std::int64_t>(1, nodes * node_cost / kStepsOfLook);
+  }
+
   // Repairs the best plan until it is low enough, or the effort or the time is spent.
   void Improve(std::int64_t effort) {
     if (!incumbent_.has_plan() || Answered() || budget_.TimeIsUp()) return;
     std::vector<Bytes> offsets = *incumbent_.offsets();
     greedy::ImprovePlan(
-        instance_, std::max(incumbent_.lower_bound(), enough_), effort, options_.threads,
-        [this] { return budget_.TimeIsUp(); }, offsets);
+        instance_, std::max(incumbent_.lower_bound(), enough_), effort, options_.seed + repairs_++,
+        options_.threads, [this] { return budget_.TimeIsUp(); }, offsets);
     incumbent_.Offer(std::move(offsets), Info(Algorithm::kGreedy).name);
   }
 
@@ -258,6 +290,7 @@ class Placer {
   const Bytes enough_;  // A plan of this height ends the search.
   const bool wants_core_;
   std::vector<std::size_t> core_;  // See SearchAnswer::core.
+  std::uint64_t repairs_ = 0;      // Each draws other numbers.
 };
 
 using Core = std::optional<std::vector<std::size_t>>;

@@ -1,5 +1,7 @@
 // The search for the least height: its proofs must not depend on how large the numbers are.
 
+#include "place/minimize.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,6 +18,7 @@
 #include "testing/differential.h"
 #include "testing/oracle.h"
 #include "testing/random_problem.h"
+#include "tests/place/generated.h"
 
 namespace berth::internal {
 namespace {
@@ -262,6 +265,55 @@ TEST(Heights, LoseNoSumWhereThereAreTooMany) {
     ASSERT_EQ(heights.AtLeast(sum), sum);
     ASSERT_EQ(heights.AtMost(sum), sum);
   }
+}
+
+// One buffer, which may lie at any offset; what is found is at most a sixteenth below the plan, so
+// the bound and the middle are beyond reach.
+TEST(Minimize, TakesLargerStepsWhereSmallOnesSucceed) {
+  constexpr Bytes kHigh = 100'000;
+  Problem problem;
+  problem.buffers = {{"a", 0, 1, 1}};
+  Budget budget;
+  Incumbent incumbent(problem, 1, nullptr, budget);
+  incumbent.Offer({kHigh - 1}, "first");
+  int found = 0;
+  std::int64_t repaired = 0;
+  const Decider decider{Heights(1), 1,
+                        [&](Bytes capacity, std::int64_t node_limit) {
+                          SearchAnswer answer;
+                          answer.nodes = node_limit;
+                          if (capacity < incumbent.height() - incumbent.height() / 16)
+                            return answer;
+                          answer.verdict = SearchAnswer::Verdict::kFound;
+                          answer.offsets = {capacity - 1};
+                          ++found;
+                          return answer;
+                        },
+                        [] { return std::string_view("fake"); },
+                        [&](std::int64_t nodes) { repaired += nodes; }};
+  EXPECT_TRUE(Minimize(decider, incumbent, std::int64_t{1} << 40, budget));
+  // A round finds few plans, and only some forty rounds are allowed.
+  EXPECT_LT(incumbent.height(), kHigh / 2);
+  EXPECT_LE(found, 500);
+  EXPECT_GT(repaired, 0);
+}
+
+// A table that exact search alone leaves more than one per cent above the bound.
+TEST(Minimize, RepairTakesTurnsWithExactSearch) {
+  GenerateParameters random;
+  random.buffers = 1500;
+  random.live = 200;
+  random.seed = 3;
+  const Problem problem = Generated(Family::kRandom, random);
+  Budget budget;
+  budget.SetNodeLimit(20'000);
+  PlaceOptions options;
+  options.minimize = true;
+  const auto answer = Place(problem, options, budget);
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  const Bytes height = answer->best->height();
+  EXPECT_LE(height - answer->height_bound, answer->height_bound / 100)
+      << height << " of at least " << answer->height_bound;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "base/arithmetic.h"
 #include "base/parallel.h"
+#include "base/random.h"
 
 namespace berth::internal::greedy {
 namespace {
@@ -23,6 +24,10 @@ constexpr std::int64_t kImmovable = std::int64_t{1} << 61;
 // Steps without progress after which an attempt ends; doubled whenever all targets have failed.
 constexpr std::int64_t kPatience = 500;
 constexpr std::int64_t kMaxPatience = std::int64_t{1} << 40;
+
+// Steps without progress, and one more for each buffer that is out, after which others move.
+constexpr std::int64_t kStepsBeforeMoves = 50;
+constexpr int kDrawsOfMove = 20;
 
 // The first target is lower by this part of the way to the bound, the next by twice that, up to a
 // half: on a large table the first steps are many, and a plan should come soon.
@@ -62,7 +67,7 @@ class Part {
  public:
   // `buffers` in order of their first section.
   Part(const Instance& instance, const std::vector<std::int64_t>& heat,
-       std::vector<BufferIndex> buffers);
+       std::vector<BufferIndex> buffers, std::uint64_t seed);
 
   // As ImprovePlan(), for the offsets of this part.
   void Improve(Bytes stop_at, std::int64_t max_work, const std::function<bool()>& stop,
@@ -100,11 +105,26 @@ class Part {
   // Whether all could be put below `target`. What is out in the end says kOut.
   [[nodiscard]] bool Reach(Bytes target, std::int64_t patience);
   void PushOut(std::size_t item);
+  // Who may live together with an item: of live_[live_begin .. live_end) and of the items from ..
+  // begin those that last long enough, of the items begin .. end all. The item itself is one.
+  struct Neighbours {
+    std::size_t live_begin;
+    std::size_t live_end;
+    std::size_t from;
+    std::size_t begin;
+    std::size_t end;
+  };
+  [[nodiscard]] Neighbours NeighboursOf(const Item& item) const;
   template <typename Visit>
   void ForNeighbours(std::size_t item, Visit visit);
+  // Moves one that lives together with `item` to another free offset below `target`.
+  void MoveNeighbour(std::size_t item, Bytes target);
+  [[nodiscard]] std::optional<std::size_t> DrawNeighbour(std::size_t item);
   void FindTaken(std::size_t item);
   // The cheapest offset up to `highest`; nothing where pins leave none.
   [[nodiscard]] std::optional<Bytes> CheapestOffset(std::size_t item, Bytes highest);
+  // The ranges of offsets up to `highest` that meet nothing of taken_, in free_.
+  void FindFree(Bytes alignment, Bytes highest);
   void SortChanges(Bytes highest);
 
   const Instance& instance_;
@@ -121,10 +141,12 @@ class Part {
   using Entry = std::pair<std::int64_t, std::size_t>;
   std::priority_queue<Entry> out_;  // By cost.
   std::vector<Taken> taken_;
+  std::vector<std::pair<Bytes, Bytes>> free_;  // First and last aligned offset.
   std::vector<Change> changes_;
   std::vector<Change> sorted_;
   std::vector<std::uint32_t> bucket_;
 
+  Random random_;
   std::int64_t work_ = 0;
   std::int64_t max_work_ = 0;
   std::int64_t attempt_end_ = 0;
@@ -134,8 +156,8 @@ class Part {
 };
 
 Part::Part(const Instance& instance, const std::vector<std::int64_t>& heat,
-           std::vector<BufferIndex> buffers)
-    : instance_(instance), buffers_(std::move(buffers)) {
+           std::vector<BufferIndex> buffers, std::uint64_t seed)
+    : instance_(instance), buffers_(std::move(buffers)), random_(seed) {
   const std::size_t n = buffers_.size();
   items_.reserve(n);
   std::int32_t last_section = 0;
@@ -276,6 +298,7 @@ bool Part::Reach(Bytes target, std::int64_t patience) {
     }
     if (++idle > patience || work_ >= attempt_end_ || TimeIsUp()) return false;
     const std::size_t u = out_.top().second;
+    if (idle > kStepsBeforeMoves + std::ssize(out_)) MoveNeighbour(u, target);
     FindTaken(u);
     const auto offset = CheapestOffset(u, target - items_[u].size);
     if (!offset) return false;
@@ -294,22 +317,73 @@ bool Part::Reach(Bytes target, std::int64_t patience) {
   return true;
 }
 
-template <typename Visit>
-void Part::ForNeighbours(std::size_t u, Visit visit) {
-  const Item& item = items_[u];
+Part::Neighbours Part::NeighboursOf(const Item& item) const {
   const auto begin = static_cast<std::size_t>(begin_at_[static_cast<std::size_t>(item.first)]);
   const auto end = static_cast<std::size_t>(begin_at_[static_cast<std::size_t>(item.last)]);
   const std::size_t block = begin >> block_bits_;
-  const std::size_t from = block << block_bits_;
-  for (std::size_t k = live_begin_[block]; k < live_begin_[block + 1]; ++k) {
+  return {live_begin_[block], live_begin_[block + 1], block << block_bits_, begin, end};
+}
+
+template <typename Visit>
+void Part::ForNeighbours(std::size_t u, Visit visit) {
+  const Item& item = items_[u];
+  const Neighbours all = NeighboursOf(item);
+  for (std::size_t k = all.live_begin; k < all.live_end; ++k) {
     const auto i = static_cast<std::size_t>(live_[k]);
     if (items_[i].last > item.first) visit(i);
   }
-  for (std::size_t i = from; i < begin; ++i) {
+  for (std::size_t i = all.from; i < all.begin; ++i) {
     if (items_[i].last > item.first) visit(i);
   }
-  for (std::size_t i = begin; i < end; ++i) visit(i);
-  work_ += static_cast<std::int64_t>(8 + live_begin_[block + 1] - live_begin_[block] + end - from);
+  for (std::size_t i = all.begin; i < all.end; ++i) visit(i);
+  work_ += static_cast<std::int64_t>(8 + all.live_end - all.live_begin + all.end - all.from);
+}
+
+std::optional<std::size_t> Part::DrawNeighbour(std::size_t u) {
+  const Neighbours all = NeighboursOf(items_[u]);
+  const std::size_t live = all.live_end - all.live_begin;
+  const auto count = static_cast<std::int64_t>(live + all.end - all.from);
+  for (int draw = 0; draw < kDrawsOfMove; ++draw) {
+    ++work_;
+    const auto k = static_cast<std::size_t>(random_.Uniform(0, count - 1));
+    const std::size_t i =
+        k < live ? static_cast<std::size_t>(live_[all.live_begin + k]) : all.from + (k - live);
+    const bool meets = items_[i].last > items_[u].first;
+    if (meets && items_[i].offset != kOut && !pinned(i)) return i;
+  }
+  return std::nullopt;
+}
+
+void Part::MoveNeighbour(std::size_t u, Bytes target) {
+  const std::optional<std::size_t> neighbour = DrawNeighbour(u);
+  if (!neighbour) return;
+  Item& item = items_[*neighbour];
+  const Bytes before = std::exchange(item.offset, kOut);
+  FindTaken(*neighbour);
+  FindFree(instance_.alignment[buffer(*neighbour)], target - item.size);
+  item.offset = before;
+  if (free_.empty()) return;
+  const auto last = static_cast<std::int64_t>(free_.size()) - 1;
+  const auto [lowest, highest] = free_[static_cast<std::size_t>(random_.Uniform(0, last))];
+  item.offset = random_.Uniform(0, 1) == 0 ? lowest : highest;
+}
+
+void Part::FindFree(Bytes alignment, Bytes highest) {
+  std::sort(taken_.begin(), taken_.end(),
+            [](const Taken& x, const Taken& y) { return x.lower < y.lower; });
+  free_.clear();
+  const auto add = [&](Bytes from, Bytes to) {
+    from = RoundUp(from, alignment);
+    to -= to % alignment;
+    if (from <= to) free_.emplace_back(from, to);
+  };
+  Bytes from = 0;
+  for (const Taken& taken : taken_) {
+    if (from > highest) return;
+    if (taken.lower >= from) add(from, std::min(taken.lower, highest));
+    from = std::max(from, taken.upper);
+  }
+  if (from <= highest) add(from, highest);
 }
 
 void Part::FindTaken(std::size_t u) {
@@ -454,8 +528,9 @@ std::vector<std::vector<BufferIndex>> HighParts(const Instance& instance, Bytes 
 
 }  // namespace
 
-Bytes ImprovePlan(const Instance& instance, Bytes stop_at, std::int64_t max_work, int threads,
-                  const std::function<bool()>& stop, std::vector<Bytes>& offsets) {
+Bytes ImprovePlan(const Instance& instance, Bytes stop_at, std::int64_t max_work,
+                  std::uint64_t seed, int threads, const std::function<bool()>& stop,
+                  std::vector<Bytes>& offsets) {
   for (const BufferIndex b : instance.buffers()) {
     // A buffer that is never live is in no other's way.
     if (!instance.pieces_of(b).empty() || instance.pin[b] != kNone) continue;
@@ -469,7 +544,8 @@ Bytes ImprovePlan(const Instance& instance, Bytes stop_at, std::int64_t max_work
     // Parts share no buffers, so no two threads write the same offset.
     const auto work = [&] {
       for (std::size_t k = next++; k < parts.size(); k = next++) {
-        Part(instance, heat, std::move(parts[k])).Improve(stop_at, share, stop, offsets);
+        Part part(instance, heat, std::move(parts[k]), seed + k);
+        part.Improve(stop_at, share, stop, offsets);
       }
     };
     RunOnThreads(threads, parts.size(), work);

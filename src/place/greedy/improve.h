@@ -26,7 +26,9 @@
 //     anywhere;
 //   * costs are learned: a buffer's cost rises each time it is evicted, which breaks circles and
 //     shows which buffers are hard;
-//   * the most costly evicted buffer goes back first.
+//   * the most costly evicted buffer goes back first;
+//   * where some steps made no progress, a neighbour of what goes back next, drawn at random, first
+//     moves to another free offset.
 //
 // The neighbours in time of a buffer come from an index that is made once: buffers in order of
 // their first section, and for every 2^k of them who is live there; k is chosen so that the index
@@ -35,12 +37,13 @@
 // depend on the threads. Pins, alignments, gaps and windows are honoured; hints are not looked at,
 // but what need not move stays where it is.
 //
-// The pool of those that are out and the learned costs are those of Nagata and Braysy's search for
-// vehicle routes (2009); learning from conflicts goes back to Morris's breakout (AAAI 1993).
+// The pool of those that are out, the learned costs and the moves at random are those of Nagata and
+// Braysy's search for vehicle routes (2009); learning from conflicts goes back to Morris's breakout (AAAI 1993).
 // docs/algorithms/greedy.md says what it achieves.
 //
 // Cost: a step looks at all neighbours in time of one buffer, some 25 ns each. All arithmetic is on
-// integers, and work is counted in neighbours: the same plan everywhere unless time ends it.
+// integers, and work is counted in neighbours: the same plan for the same seed everywhere, unless
+// time ends it.
 #ifndef BERTH_PLACE_GREEDY_IMPROVE_H_
 #define BERTH_PLACE_GREEDY_IMPROVE_H_
 
@@ -55,8 +58,9 @@ namespace berth::internal::greedy {
 // Lowers `offsets`, which must be a valid plan for `instance`, towards `stop_at`, and returns its
 // height. Spends about `max_work` looks at neighbours at most; `stop` is asked now and then, from
 // any of the threads, and ends it with the best plan so far; never if it is empty.
-Bytes ImprovePlan(const Instance& instance, Bytes stop_at, std::int64_t max_work, int threads,
-                  const std::function<bool()>& stop, std::vector<Bytes>& offsets);
+Bytes ImprovePlan(const Instance& instance, Bytes stop_at, std::int64_t max_work,
+                  std::uint64_t seed, int threads, const std::function<bool()>& stop,
+                  std::vector<Bytes>& offsets);
 
 }  // namespace berth::internal::greedy
 
