@@ -521,6 +521,7 @@ describe("a plan", () => {
       if (overflow !== "explain") await choose("If it does not fit", overflow);
       for (const share of [0, 0.3, 0.6, 1]) {
         await limit(`${Math.round(least + share * (peak - least))}B`);
+        await settled(page);
         const { looks, top } = await seen();
         const known = new Map(looks);
         for (const [name, look] of before.looks) {
