@@ -27,8 +27,9 @@ namespace {
 
 // A better order gains more than a better placement: most placements reach the peak at once.
 constexpr double kShareOfOrder = 0.75;
-// With spills, the order of least peak is only a starting point.
+// With spills or repeats, the order of least peak is only a starting point.
 constexpr int kPartOfOrderWithSpills = 4;
+constexpr int kPartOfOrderWithRepeats = 10;
 // To check an order and to give it some placement takes up to four times as long as to check its
 // graph.
 constexpr int kChecksAfterOrder = 4;
@@ -215,8 +216,8 @@ Result<PlanAnswer> PlanWithRepeats(const Graph& graph, const PlanOptions& option
     named = *options.budgets;
     named.search.nodes = 0;  // Not spent here.
   } else {
-    Budget part(budget, 1.0 / kPartOfOrderWithSpills);
-    if (budget.has_node_limit()) part.SetNodeLimit(part.node_limit() / kPartOfOrderWithSpills);
+    Budget part(budget, 1.0 / kPartOfOrderWithRepeats);
+    if (budget.has_node_limit()) part.SetNodeLimit(part.node_limit() / kPartOfOrderWithRepeats);
     named = BERTH_TRY(internal::plan::NamedBudgetsOfValid(graph, options, part));
   }
   RecomputeOptions recompute;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -12,18 +13,22 @@ namespace {
 constexpr std::size_t kMostCandidates = 24;  // Tried where a sequence exceeds the capacity.
 constexpr std::size_t kMostTimes = 4;        // As long as the order: no sequence becomes longer.
 constexpr int kMostPerturbed = 3;
-constexpr std::int64_t kMostTrials = 4'000'000;
+constexpr std::int64_t kTrialsForHistory = 10;  // In which nothing better is found.
 constexpr std::int64_t kTrialsOfPrune = 4;
 constexpr std::int64_t kTrialsOfRebuild = 10;
 // Of the sequence; the shortest stretch is this part of the longest.
 constexpr double kLongestStretch = 0.5;
 constexpr double kShortestPart = 0.01;
 constexpr double kNoise = 1.5;
-constexpr std::size_t kMostHistory = 800'000;
+constexpr std::size_t kMostHistory = 50'000;  // Then short ones again.
 constexpr std::size_t kTrialsPerReport = 4096;
 constexpr std::int64_t kTrialsForBetter = 20;
 constexpr std::size_t kHistoryOfCalm = 1'000;
-constexpr std::int64_t kTrialsOfCalm = 10'000;
+constexpr std::int64_t kTrialsOfCalm = 10'000;  // At least, and for each execution.
+constexpr std::int64_t kTrialsOfCalmForEach = 240;
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr std::size_t kTurns = 4;
+constexpr double kLargestStep = 7;
 constexpr double kDearer = 1.3;
 constexpr double kCheaper = 0.9;
 constexpr double kChanceOfNear = 0.5;
@@ -69,8 +74,7 @@ void Improver::UndoTo(std::size_t changes) {
 }
 
 Improver::State Improver::Now() const {
-  return {timeline_.valid(), timeline_.cost(), timeline_.excess(), timeline_.pressure(),
-          timeline_.fits()};
+  return {timeline_.valid(), timeline_.cost(), timeline_.excess(), timeline_.fits()};
 }
 
 std::vector<Pause> Improver::PausesAt(std::size_t position) const {
@@ -88,12 +92,14 @@ Held& Improver::HeldNow(Storage s, std::size_t position) {
 }
 
 // Lists what has to run so that the storage of `pause` is there again. False if that cannot be.
-bool Improver::ListReturn(const Pause& pause, std::size_t around, std::vector<Op>& batch) {
+bool Improver::ListReturn(const Pause& pause, std::size_t around, double most,
+                          std::vector<Op>& batch) {
   ++list_;
   // A stack instead of recursion: chains may be as long as the graph.
   std::vector<Frame> stack = {{pause.storage, pause.version}};
   open_[pause.storage] = 1;
   bool possible = true;
+  double cost = 0;
   while (!stack.empty() && possible) {
     Frame& frame = stack.back();
     if (frame.next > frame.version) {
@@ -118,7 +124,11 @@ bool Improver::ListReturn(const Pause& pause, std::size_t around, std::vector<Op
       if (possible) stack.push_back(*missing);
       continue;
     }
-    if (std::exchange(listed_[u], 1) == 0) batch.push_back(u);
+    if (std::exchange(listed_[u], 1) == 0) {
+      batch.push_back(u);
+      cost += static_cast<double>(model_.cost[u]);
+      possible = cost <= most;
+    }
     ++stack.back().next;
   }
   for (const Frame& frame : stack) open_[frame.storage] = 0;
@@ -161,10 +171,11 @@ bool Improver::FindMissing(Op u, Storage made, const Pause& pause, std::size_t a
   return true;
 }
 
-std::optional<std::vector<Edit>> Improver::Return(const Pause& pause, std::size_t around) {
+std::optional<std::vector<Edit>> Improver::Return(const Pause& pause, std::size_t around,
+                                                  double most) {
   if (pause.version > model_.storages[pause.storage].again) return std::nullopt;
   std::vector<Op> batch;
-  if (!ListReturn(pause, around, batch)) return std::nullopt;
+  if (!ListReturn(pause, around, most, batch)) return std::nullopt;
   return Insert(pause.to, batch);
 }
 
@@ -185,19 +196,19 @@ std::optional<std::vector<Edit>> Improver::Insert(std::size_t at,
   return edits;
 }
 
-bool Improver::Repair(Sequence& sequence) {
+bool Improver::Repair(Sequence& sequence, std::int64_t most) {
   Load(sequence);
-  const bool fits = RepairNow();
+  const bool fits = RepairNow(most);
   sequence = timeline_.Get();
   return fits;
 }
 
 // `noise`: prices of what may leave are changed at random by up to this factor.
-bool Improver::RepairNow(double noise) {
+bool Improver::RepairNow(std::int64_t most, double noise) {
   State now = Now();
   if (!now.valid) return false;
   while (now.excess > 0) {
-    if (Ended()) return false;
+    if (now.cost > most || Ended()) return false;
     const std::size_t peak = timeline_.Peak();
     std::vector<Pause> pauses = PausesAt(peak);
     const auto value = [&](const Pause& pause) {
@@ -215,7 +226,8 @@ bool Improver::RepairNow(double noise) {
       if (Ended()) return false;
       // Inputs that have left are made again, or stay.
       for (const int way : {0, 1, 2}) {
-        auto edits = way == 2 ? Copy(pause) : Return(pause, way == 0 ? peak : std::size_t{0});
+        auto edits =
+            way == 2 ? Copy(pause) : Return(pause, way == 0 ? peak : std::size_t{0}, kNever);
         if (!edits) continue;
         const std::size_t before = timeline_.changes();
         const State state = Change(*edits);
@@ -304,33 +316,37 @@ bool Improver::MoveSome() {
   return true;
 }
 
-void Improver::Exchange(Sequence& sequence, std::int64_t bound, std::int64_t patience,
-                        Effort& effort, const std::function<void(const Sequence&)>& found) {
-  std::int64_t& trials = effort.trials;
-  std::size_t& history = effort.history;
-  bool from_order = false;
-  for (std::int64_t failed = 0; failed < patience && !Ended(); failed += 2 * trials) {
+void Improver::Exchange(Sequence& sequence, const std::vector<Sequence>& orders, std::int64_t bound,
+                        std::int64_t patience, Effort& effort,
+                        const std::function<void(const Sequence&)>& found) {
+  for (std::int64_t failed = 0; failed < patience && !Ended();) {
     Load(sequence);
     const State before = Now();
     if (before.fits && before.cost <= bound) return;
-    Perturb(sequence, bound, trials / kTrialsOfPrune, found);
-    Rebuild(sequence, bound, trials / kTrialsOfRebuild, found);
-    // By turns from the best sequence, and from its first executions alone.
-    Climb(from_order ? WithoutRepeats(sequence) : sequence, history, bound, trials, sequence,
-          found);
+    const std::int64_t trials = kTrialsForHistory * static_cast<std::int64_t>(effort.history);
+    const std::int64_t work = work_.left;
+    Climb(StartOf(effort.turn, sequence, orders), effort.history, bound, trials, sequence, found);
+    const std::int64_t part = (work - work_.left) / 2;
+    Perturb(sequence, bound, {trials / kTrialsOfPrune, part}, found);
+    Rebuild(sequence, bound, {trials / kTrialsOfRebuild, part}, found);
+    failed += 2 * trials;
     Load(sequence);
     const State after = Now();
     if (after.fits && (!before.fits || after.cost < before.cost)) {
       failed = 0;
-      from_order = false;
-      continue;
+      effort.turn = 0;
+    } else if (effort.turn++ % kTurns == kTurns - 1) {
+      effort.history = effort.history < kMostHistory ? 2 * effort.history : Effort::kLeast;
     }
-    if (from_order) {
-      trials = std::min(2 * trials, kMostTrials);
-      history = std::min(2 * history, kMostHistory);
-    }
-    from_order = !from_order;
   }
+}
+
+// Some turns the best sequence, then one without repeats: its first executions, or an order.
+Sequence Improver::StartOf(std::size_t turn, const Sequence& sequence,
+                           const std::vector<Sequence>& orders) const {
+  if (turn % kTurns != kTurns - 1) return sequence;
+  const std::size_t k = turn / kTurns % (orders.size() + 1);
+  return k == 0 || fixed_order_ ? WithoutRepeats(sequence) : orders[k - 1];
 }
 
 // Late acceptance, as in Climb(), of what costs no more.
@@ -338,28 +354,30 @@ void Improver::Calm(Sequence& sequence) {
   Load(sequence);
   State now = Now();
   if (!now.fits) return;
-  double best = now.pressure;
-  std::vector<double> history(kHistoryOfCalm, now.pressure);
-  const auto patience =
-      std::max<std::int64_t>(kTrialsOfCalm, 8 * static_cast<std::int64_t>(timeline_.size()));
+  double pressure = timeline_.pressure();
+  double best = pressure;
+  std::vector<double> history(kHistoryOfCalm, pressure);
+  const auto patience = std::max<std::int64_t>(
+      kTrialsOfCalm, kTrialsOfCalmForEach * static_cast<std::int64_t>(timeline_.size()));
   std::int64_t failures = 0;
   for (std::size_t trial = 0; failures < patience && best > 0 && !Ended(); ++trial, ++failures) {
     if (!MoveSome()) continue;
     const State tried = Now();
     double& past = history[trial % history.size()];
-    const bool better = tried.pressure <= now.pressure || tried.pressure <= past;
-    if (!tried.fits || tried.cost > now.cost || !better) {
+    const double after = tried.fits && tried.cost <= now.cost ? timeline_.pressure() : kNever;
+    if (after > pressure && after > past) {
       UndoTo(0);
     } else {
       now = tried;
+      pressure = after;
       timeline_.Keep();
-      if (now.pressure < best) {
-        if (now.pressure < 0.999 * best) failures = 0;
-        best = now.pressure;
+      if (pressure < best) {
+        if (pressure < 0.999 * best) failures = 0;
+        best = pressure;
         sequence = timeline_.Get();
       }
     }
-    past = std::min(past, now.pressure);
+    past = std::min(past, pressure);
   }
 }
 
@@ -376,13 +394,15 @@ Sequence Improver::WithoutRepeats(const Sequence& sequence) const {
 // From a sequence that fits: what `modify` makes of it, if anything, is pruned, and stays if it costs no
 // more. False once the search has to end.
 template <typename Modify>
-bool Improver::Descend(Sequence& sequence, std::int64_t bound, std::int64_t patience,
+bool Improver::Descend(Sequence& sequence, std::int64_t bound, const Patience& patience,
                        const std::function<void(const Sequence&)>& found, Modify modify) {
   Load(sequence);
   State best = Now();
-  for (std::int64_t failures = 0; best.fits && failures < patience && best.cost > bound;
+  const std::int64_t least_left = work_.left - patience.work;
+  for (std::int64_t failures = 0; best.fits && failures < patience.trials && best.cost > bound;
        ++failures) {
     if (Ended()) return false;
+    if (work_.left < least_left) break;
     if (!modify()) continue;
     if (timeline_.fits()) PruneNow();
     const State after = Now();
@@ -402,13 +422,13 @@ bool Improver::Descend(Sequence& sequence, std::int64_t bound, std::int64_t pati
 }
 
 // Some executions are added or moved, then all that have become needless are taken out.
-void Improver::Perturb(Sequence& sequence, std::int64_t bound, std::int64_t patience,
+void Improver::Perturb(Sequence& sequence, std::int64_t bound, const Patience& patience,
                        const std::function<void(const Sequence&)>& found) {
   const bool whole = Descend(sequence, bound, patience, found, [&] {
     bool changed = false;
     const auto times = random_.Uniform(1, kMostPerturbed);
     for (std::int64_t k = 0; k < times && timeline_.valid(); ++k) {
-      changed = (random_.Chance(0.5) ? MoveSome() : ReturnSome()) || changed;
+      changed = (random_.Chance(0.5) ? MoveSome() : ReturnSome(kNever)) || changed;
     }
     return changed;
   });
@@ -417,7 +437,7 @@ void Improver::Perturb(Sequence& sequence, std::int64_t bound, std::int64_t pati
 
 // All repeats of a stretch are taken out, and what then exceeds the capacity is repaired at prices that
 // are a little different each time.
-void Improver::Rebuild(Sequence& sequence, std::int64_t bound, std::int64_t patience,
+void Improver::Rebuild(Sequence& sequence, std::int64_t bound, const Patience& patience,
                        const std::function<void(const Sequence&)>& found) {
   static_cast<void>(Descend(sequence, bound, patience, found, [&] {
     const double part = kLongestStretch * std::exp(std::log(kShortestPart) * random_.Real());
@@ -430,7 +450,7 @@ void Improver::Rebuild(Sequence& sequence, std::int64_t bound, std::int64_t pati
     }
     if (gone.empty()) return false;
     Change(gone);
-    static_cast<void>(RepairNow(kNoise));
+    static_cast<void>(RepairNow(kMostCost, kNoise));
     return true;
   }));
 }
@@ -449,6 +469,8 @@ void Improver::Climb(const Sequence& start, std::size_t length, std::int64_t bou
   if (!now.valid) return;
   bool reported = true;
   double byte_price = FirstBytePrice();
+  // From what fits not all the way back, but to a different point each time.
+  if (now.fits) byte_price *= std::exp2(kLargestStep * random_.Real());
   const auto value = [&](const State& state) {
     return static_cast<double>(state.cost) + byte_price * state.excess;
   };
@@ -456,13 +478,13 @@ void Improver::Climb(const Sequence& start, std::size_t length, std::int64_t bou
   std::int64_t failures = 0;
   for (std::size_t trial = 0; failures < patience; ++trial, ++failures) {
     if ((best && *best <= bound) || Ended()) break;
-    if (!ChangeSome()) continue;
+    double& past = history[trial % length];
+    if (!ChangeSome(std::max(value(now), past) - static_cast<double>(now.cost))) continue;
     const State tried = Now();
     if (!tried.valid) {
       UndoTo(0);
       continue;
     }
-    double& past = history[trial % length];
     const double new_value = value(tried);
     if (new_value <= value(now) || new_value <= past) {
       // What is better, even if it is not yet the best, is worth more trials.
@@ -495,16 +517,17 @@ void Improver::Climb(const Sequence& start, std::size_t length, std::int64_t bou
   found(sequence);
 }
 
-// What a byte of one step is worth if everything that waits were made again.
+// What a byte of one step is worth if all that there is were made again once.
 double Improver::FirstBytePrice() const {
   double costs = 1;
   double bytes = 1;
   for (Storage s = 0; s < model_.storages.size(); ++s) {
-    const StorageInfo& info = model_.storages[s];
-    if (!model_.MayDrop(s, 0)) continue;
-    costs += static_cast<double>(info.Price(0, model_.linked));
-    bytes += static_cast<double>(info.size);
+    if (model_.MayDrop(s, 0)) {
+      costs += static_cast<double>(model_.storages[s].Price(0, model_.linked));
+    }
   }
+  for (std::size_t p = 0; p < timeline_.size(); ++p)
+    bytes += static_cast<double>(timeline_.load(p));
   return costs / bytes;
 }
 
@@ -524,7 +547,7 @@ std::optional<Pause> Improver::SomePauseAt(std::size_t position) {
 }
 
 // Makes a random storage again before a random use.
-bool Improver::ReturnSome() {
+bool Improver::ReturnSome(double most) {
   // Where the memory is full, if it is too small.
   const bool at_peak = timeline_.excess() > 0 && random_.Chance(0.5);
   const std::size_t around = at_peak ? timeline_.Peak() : SomePosition();
@@ -532,7 +555,7 @@ bool Improver::ReturnSome() {
   if (!pause) return false;
   const bool made = pause->version <= model_.storages[pause->storage].again;
   const bool copied = model_.MayCopy(pause->storage) && (!made || random_.Chance(0.5));
-  const auto edits = copied ? Copy(*pause) : Return(*pause, random_.Chance(0.5) ? around : 0);
+  const auto edits = copied ? Copy(*pause) : Return(*pause, random_.Chance(0.5) ? around : 0, most);
   if (!edits) return false;
   Change(*edits);
   return true;
@@ -548,10 +571,10 @@ bool Improver::RemoveSome() {
   return false;
 }
 
-bool Improver::ChangeSome() {
+bool Improver::ChangeSome(double most) {
   const double draw = random_.Real();
   if (draw < kChanceOfMove) return MoveSome();
-  if (draw < kChanceOfMove + kChanceOfReturn) return ReturnSome();
+  if (draw < kChanceOfMove + kChanceOfReturn) return ReturnSome(most);
   return RemoveSome() || MoveSome();
 }
 

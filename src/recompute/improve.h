@@ -3,6 +3,8 @@
 #ifndef BERTH_RECOMPUTE_IMPROVE_H_
 #define BERTH_RECOMPUTE_IMPROVE_H_
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -19,9 +21,11 @@ namespace berth::internal::recompute {
 
 // How long one attempt of Exchange() is: the next is longer after each that found nothing.
 struct Effort {
-  std::int64_t trials =
-      4'000;  // Without a better sequence, until the other way of changing has its turn.
-  std::size_t history = 800;  // Trials back to what is compared with.
+  static constexpr std::size_t kLeast = 800;
+  std::size_t history = kLeast;  // Trials back to what is compared with.
+  std::size_t turn = 0;          // Since the latest better sequence.
+  // For a sequence that is nearly good.
+  [[nodiscard]] Effort Less() const { return {std::max(kLeast, history / 8), 0}; }
 };
 
 class Improver {
@@ -31,16 +35,18 @@ class Improver {
            Budget& budget);
 
   // Adds executions where the sequence exceeds the capacity, the cheapest for the bytes that they free
-  // first, until it fits. False if it does not.
-  bool Repair(Sequence& sequence);
+  // first, until it fits. False if it does not, or costs more than `most` before it does.
+  bool Repair(Sequence& sequence, std::int64_t most = kMostCost);
   // Takes out executions, the dearest first, as long as the sequence fits.
   void Prune(Sequence& sequence);
   // Moves executions of a sequence that fits, at no cost, so that the memory is full in fewer steps.
   void Calm(Sequence& sequence);
   // Adds, moves and takes out at random. `sequence` must be valid, and may exceed the capacity; it
-  // becomes the best that fits, and `found` is called with it now and then. Ends after `patience` trials
-  // without a better one, or when the cost reaches `bound`. `effort` is where an earlier call left off.
-  void Exchange(Sequence& sequence, std::int64_t bound, std::int64_t patience, Effort& effort,
+  // becomes the best that fits, and `found` is called with it now and then. Starts over from it, from its
+  // first executions and from `orders` by turns. Ends after `patience` trials without a better one, or when
+  // the cost reaches `bound`. `effort` is where an earlier call left off.
+  void Exchange(Sequence& sequence, const std::vector<Sequence>& orders, std::int64_t bound,
+                std::int64_t patience, Effort& effort,
                 const std::function<void(const Sequence&)>& found);
 
  private:
@@ -56,7 +62,6 @@ class Improver {
     bool valid = false;
     std::int64_t cost = 0;
     double excess = 0;
-    double pressure = 0;
     bool fits = false;
   };
   [[nodiscard]] bool Ended() { return work_.spent() || budget_.Exhausted(); }
@@ -68,13 +73,16 @@ class Improver {
   [[nodiscard]] State Now() const;
 
   // The storage of `pause` made again right before its second use. Inputs that are not in memory at
-  // `around` anyway are made again, too, rather than kept through it. Nothing if that cannot be.
-  [[nodiscard]] std::optional<std::vector<Edit>> Return(const Pause& pause, std::size_t around);
+  // `around` anyway are made again, too, rather than kept through it. Nothing if that cannot be, or if what
+  // runs again costs more than `most`.
+  [[nodiscard]] std::optional<std::vector<Edit>> Return(const Pause& pause, std::size_t around,
+                                                        double most);
   [[nodiscard]] std::optional<std::vector<Edit>> Copy(const Pause& pause) const;
   [[nodiscard]] std::optional<std::vector<Edit>> Insert(std::size_t at,
                                                         const std::vector<Op>& batch) const;
   [[nodiscard]] Held& HeldNow(Storage s, std::size_t position);
-  [[nodiscard]] bool ListReturn(const Pause& pause, std::size_t around, std::vector<Op>& batch);
+  [[nodiscard]] bool ListReturn(const Pause& pause, std::size_t around, double most,
+                                std::vector<Op>& batch);
   [[nodiscard]] bool FindMissing(Op u, Storage made, const Pause& pause, std::size_t around,
                                  std::optional<Frame>& missing);
   // What can be dropped around `position`.
@@ -82,24 +90,31 @@ class Improver {
   [[nodiscard]] std::optional<Pause> SomePauseAt(std::size_t position);
   [[nodiscard]] std::size_t SomePosition();
 
-  bool RepairNow(double noise = 1);
+  bool RepairNow(std::int64_t most, double noise = 1);
   void PruneNow();
+  // Until so many trials have failed, or so much work is done.
+  struct Patience {
+    std::int64_t trials = 0;
+    std::int64_t work = 0;
+  };
   template <typename Modify>
-  bool Descend(Sequence& sequence, std::int64_t bound, std::int64_t patience,
+  bool Descend(Sequence& sequence, std::int64_t bound, const Patience& patience,
                const std::function<void(const Sequence&)>& found, Modify modify);
   // Three ways to change the sequence, with the arguments of Exchange(). They begin with `sequence`, or
   // Climb() with `start`.
-  void Perturb(Sequence& sequence, std::int64_t bound, std::int64_t patience,
+  void Perturb(Sequence& sequence, std::int64_t bound, const Patience& patience,
                const std::function<void(const Sequence&)>& found);
   void Climb(const Sequence& start, std::size_t length, std::int64_t bound, std::int64_t patience,
              Sequence& sequence, const std::function<void(const Sequence&)>& found);
-  void Rebuild(Sequence& sequence, std::int64_t bound, std::int64_t patience,
+  void Rebuild(Sequence& sequence, std::int64_t bound, const Patience& patience,
                const std::function<void(const Sequence&)>& found);
-  // Each makes one random change. False if there was none.
+  [[nodiscard]] Sequence StartOf(std::size_t turn, const Sequence& sequence,
+                                 const std::vector<Sequence>& orders) const;
+  // Each makes one random change. False if there was none, or if what it adds costs more than `most`.
   bool MoveSome();
-  bool ReturnSome();
+  bool ReturnSome(double most);
   bool RemoveSome();
-  bool ChangeSome();
+  bool ChangeSome(double most);
   [[nodiscard]] bool RangeOf(std::size_t from, std::size_t& lower, std::size_t& upper) const;
   [[nodiscard]] Sequence WithoutRepeats(const Sequence& sequence) const;
   [[nodiscard]] double FirstBytePrice() const;

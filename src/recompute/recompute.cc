@@ -1,12 +1,14 @@
 // PlanWithRecomputation(): which searches run, in which order, and when they end.
 //
-// An order whose peak fits needs nothing. Otherwise, for each known order: the best choice of gaps at
-// the least that dropping can cost (gaps.h), which is a bound for that order; its sequence (realise.h),
-// repaired where it exceeds the capacity and pruned (improve.h); then choices at what dropping has really
-// cost, as long as that finds better sequences, and some at random; and sequences that make room step by
-// step (evict.h). Small graphs are searched exactly (exact.h). The best sequences are then changed at random
-// until the budget ends. Addresses come last; where they do not fit, executions are moved so that the
-// memory is full in fewer steps, and then the search runs again with less memory.
+// An order whose peak fits needs nothing. Small graphs are searched exactly (exact.h). Otherwise, with a free
+// order, sequences are first changed at random for a while (improve.h). Then, for each known order: the best
+// choice of gaps at the least that dropping can cost (gaps.h), which is a bound for that order; its sequence
+// (realise.h), repaired where it exceeds the capacity and pruned; choices at what dropping has really cost,
+// as long as that finds better sequences, and some at random; and sequences that make room step by step
+// (evict.h). The best sequences are then changed at random until the budget ends. A first good sequence is
+// placed early: where it has no addresses, all this is done with less memory. Sequences without addresses
+// have their executions moved, so that the memory is full in fewer steps; then the search runs again with
+// less memory still, or with more.
 //
 // Without a limit the searches end when a default effort is spent, which counts executions, not time:
 // the answer is the same on every machine.
@@ -64,7 +66,7 @@ constexpr std::size_t kMostExactStates = 200'000;
 // Of a placement as it is, of one whose executions were moved for it, of one among many that is better
 // than the only one so far, and of all of them.
 constexpr std::int64_t kNodesOfPlacing = 30'000;
-constexpr std::int64_t kNodesOfPlacingCalmed = 800'000;
+constexpr std::int64_t kNodesOfPlacingCalmed = 60'000;
 constexpr std::int64_t kNodesOfPlacingBetween = 4'000;
 constexpr std::int64_t kNodesOfAllPlacing = 4'000'000;
 // Of the time that is left: the first search, those with less memory, and each placement.
@@ -74,14 +76,30 @@ constexpr double kShareOfEviction = 0.1;
 constexpr std::int64_t kPartOfEviction = 32;
 constexpr std::size_t kMostRules = 200;
 constexpr std::size_t kRulesWithoutLimit = 16;
+constexpr double kShareOfExchange = 0.1;
+constexpr std::int64_t kPartOfExchange = 8;
+constexpr double kShareOfProbe = 0.25;
 constexpr double kShareOfOrders = 0.7;
 constexpr double kShareOfGroups = 0.5;
-constexpr double kShareOfFirst = 0.5;
+constexpr double kShareOfFirst = 0.4;
 constexpr double kShareOfOthers = 0.3;
-constexpr double kShareOfLast = 0.8;
-constexpr double kShareOfPlacing = 0.4;
-constexpr double kShareOfAllPlacing = 0.2;
-constexpr std::size_t kMostPlaced = 8;
+constexpr double kShareOfOn = 0.6;
+constexpr int kMostRoundsOn = 6;
+constexpr double kShareOfAllPlacing = 0.35;
+constexpr double kShareOfPlacingAgain = 0.2;
+constexpr double kShareOfPlacingAtLast = 0.5;
+constexpr int kMostPlacedAgain = 4;
+constexpr double kShareOfPlacing = 0.7;
+// Sequences whose executions are moved for their addresses: tries for one, its part of the time for all,
+// and the part of that for the moves.
+constexpr std::uint64_t kMostCalmed = 5;
+constexpr double kShareOfCalmed = 0.3;
+constexpr double kShareOfCalming = 0.5;
+constexpr std::size_t kMostPlaced = 3;
+// Times the cost of the best: pruning does not make up the first, and a search whose sequences cost more
+// than the second ends.
+constexpr int kHopeless = 8;
+constexpr int kFarFromBest = 2;
 // Once the budget has ended, the best sequence still gets a first placement.
 constexpr std::int64_t kNodesThatMustBe = 1000;
 constexpr std::size_t kManyBuffers = 4096;
@@ -91,6 +109,9 @@ constexpr EvictionRule kEvictionRules[] = {{1, true}, {1, false}, {0.5, true}, {
 // most with which it has none and the least with which it has some come.
 constexpr int kTighter[] = {50, 100, 200, 400, 700, 1000};
 constexpr int kNearest = 5;
+// The same for the first search, where the first good sequence has none: at least, and at most.
+constexpr int kLeastReduced = 50;
+constexpr int kMostReduced = 200;
 
 struct Found {
   Sequence sequence;
@@ -157,6 +178,19 @@ class Planner {
   }
   // The most that a plan may cost to be as near to the bound as was asked for.
   [[nodiscard]] std::int64_t Enough() const { return MostWithin(bound_, options_.gap); }
+  [[nodiscard]] std::int64_t CostOf(const Sequence& sequence) const {
+    return Measurer(searched(), options_.capacity).Of(sequence).cost;
+  }
+  [[nodiscard]] std::int64_t BestSearched() const {
+    const std::optional<Found>& best = groups_ != nullptr ? best_grouped_ : best_;
+    return best ? best->cost : kNoCost;
+  }
+  // Other ways find much cheaper sequences than one of this cost.
+  [[nodiscard]] bool IsFar(std::int64_t cost) const { return cost / kFarFromBest > BestSearched(); }
+  // A sequence that costs more than this before it fits is not worth completing.
+  [[nodiscard]] std::int64_t Hopeless() const {
+    return best_cost() < kMostCost / kHopeless ? best_cost() * kHopeless : kMostCost;
+  }
   [[nodiscard]] bool IsEnough() const { return best_cost() <= Enough(); }
 
   void Report() const {
@@ -247,16 +281,21 @@ class Planner {
     {
       Budget part(budget_, kShareOfFirst);
       search_ = &part;
-      FindSequences(options_.capacity);
+      BERTH_TRY(FindSequences(answer));
       out_of_budget_ = out_of_budget_ || part.Exhausted();
       search_ = nullptr;
+    }
+    if (!best_ && unplaced_) {  // With less memory nothing was found.
+      best_ = unplaced_;
+      found_ = {*first_, *unplaced_};
+      less_ = 0;
     }
     if (!best_ && !infeasible_ && MayChangeFurther()) {
       ChangeFurther(Lowest(KnownOrders(), options_.capacity), kNoCost);  // Until something fits.
     }
     if (!best_) return {};
-    if (BERTH_TRY(PlaceBest(answer))) return GoOn(answer);
-    return SearchWithLess(answer);
+    if (!BERTH_TRY(PlaceBest(answer))) return SearchWithLess(answer);
+    return less_ > 0 ? Approach(0, less_, answer) : GoOn(answer);
   }
 
   // Offsets for the best sequence, or for one that costs more. True if the plan of `answer` then costs no
@@ -265,18 +304,25 @@ class Planner {
     const std::int64_t cost = best_->cost;
     lowest_ = kMaxBytes;
     Budget part(budget_, kShareOfAllPlacing);
+    Found best = *best_;
     BERTH_TRY(PlaceFound(part, answer));
-    return answer.best && answer.best->overhead() <= cost;
+    if (answer.best && answer.best->overhead() <= cost) {
+      placed_ = std::move(best);
+      return true;
+    }
+    if (!unplaced_ || cost < unplaced_->cost) unplaced_ = std::move(best);
+    return false;
   }
 
   // The best sequence has no offsets: the least reduction with which there are some.
   Result<void> SearchWithLess(PlanAnswer& answer) {
-    int without = 0;
+    int without = less_;
     for (const int less : kTighter) {
       if (budget_.Exhausted()) return {};
-      // A quarter of what the lowest offsets exceed the capacity by is the least to take away further.
+      if (less <= without) continue;
+      // Four fifths of what the lowest offsets exceed the capacity by is the least to take away further.
       const Bytes excess = lowest_ == kMaxBytes ? 0 : lowest_ - options_.capacity;
-      const Wide further = Wide{excess} * 10'000 / 4;
+      const Wide further = Wide{excess} * 8'000;
       if (less < kTighter[std::size(kTighter) - 1] &&
           Wide{less - without} * options_.capacity < further) {
         continue;
@@ -292,19 +338,33 @@ class Planner {
   // With a reduction of `with` there are offsets, with one of `without` there are none.
   Result<void> Approach(int without, int with, PlanAnswer& answer) {
     while (with - without > kNearest && answer.best->overhead() > Enough() && MayChangeFurther()) {
+      BERTH_TRY(PlaceAgain(kShareOfPlacingAgain, answer));
       const int middle = without + (with - without) / 2;
       const std::optional<bool> placed = BERTH_TRY(PlaceWithLess(middle, answer));
       if (!placed) return {};
       (*placed ? with : without) = middle;
     }
+    for (int k = 0; k < kMostPlacedAgain; ++k) BERTH_TRY(PlaceAgain(kShareOfPlacingAtLast, answer));
     return {};
   }
 
+  // In part of the time: the best sequence that has no offsets, with its executions moved differently.
+  Result<void> PlaceAgain(double share, PlanAnswer& answer) {
+    if (!unplaced_ || !MayChangeFurther()) return {};
+    if (answer.best && answer.best->overhead() <= unplaced_->cost) return {};
+    Budget part(budget_, share);
+    const std::uint64_t seed = options_.seed + kMostCalmed + placed_again_++;
+    static_cast<void>(BERTH_TRY(PlaceCalmed(unplaced_->sequence, seed, part, answer)));
+    return {};
+  }
+
+  [[nodiscard]] Bytes CapacityWith(int less) const {
+    return options_.capacity - static_cast<Bytes>(Wide{options_.capacity} * less / 10'000);
+  }
   // With a capacity reduced by so many ten-thousandths. Nothing if one operator needs more, or if nothing
   // is found.
   Result<std::optional<bool>> PlaceWithLess(int less, PlanAnswer& answer) {
-    const Bytes capacity =
-        options_.capacity - static_cast<Bytes>(Wide{options_.capacity} * less / 10'000);
+    const Bytes capacity = CapacityWith(less);
     if (capacity < answer.least.bytes) return std::nullopt;
     {
       Budget part(budget_, kShareOfOthers);
@@ -320,7 +380,7 @@ class Planner {
   // Time is left: changes `sequence` further, until it costs at most `bound`. Half of the time goes to
   // groups, if there are any.
   void ChangeFurther(Sequence sequence, std::int64_t bound) {
-    Budget part(budget_, kShareOfLast);
+    Budget part(budget_, kShareOfOn);
     search_ = &part;
     if (grouped_ && best_grouped_) {
       Budget half(part, kShareOfGroups);
@@ -336,7 +396,7 @@ class Planner {
   void Change(Sequence sequence, std::int64_t bound, Effort& effort, Budget& budget) {
     Budget* const whole = std::exchange(search_, &budget);
     Improver improver = MakeImprover(options_.capacity, options_.seed + 1, budget);
-    improver.Exchange(sequence, bound, kNoCost, effort,
+    improver.Exchange(sequence, SearchedOrders(), bound, kNoCost, effort,
                       [&](const Sequence& better) { Offer(better, options_.capacity); });
     search_ = whole;
   }
@@ -344,11 +404,13 @@ class Planner {
     return limited_ && options_.rules.exchange && !budget_.Exhausted();
   }
 
-  // The best sequence has its offsets.
+  // The best sequence has its offsets: goes on while better ones have some, too.
   Result<void> GoOn(PlanAnswer& answer) {
-    if (IsEnough() || !MayChangeFurther()) return {};
-    ChangeFurther(best_->sequence, Enough());
-    return PlaceFound(budget_, answer);
+    for (int round = 0; round < kMostRoundsOn && !IsEnough() && MayChangeFurther(); ++round) {
+      ChangeFurther(best_->sequence, Enough());
+      if (!BERTH_TRY(PlaceBest(answer))) return SearchWithLess(answer);
+    }
+    return {};
   }
 
   // Offsets for one of the sequences found, if it costs less than the plan of `answer`. Tries the last,
@@ -367,7 +429,12 @@ class Planner {
     }
     // Whatever the budget: the first one has the most room.
     if (answer.best || found.empty()) return {};
-    if (!BERTH_TRY(TryPlacing(found.front().sequence, kNodesOfPlacing, budget, answer))) return {};
+    if (!BERTH_TRY(TryPlacing(found.front().sequence, kNodesOfPlacing, budget, answer))) {
+      if (first_) {
+        static_cast<void>(BERTH_TRY(TryPlacing(first_->sequence, kNodesOfPlacing, budget, answer)));
+      }
+      return {};
+    }
     // It costs the most, too: one between it and those that have failed.
     for (std::size_t with = 0, without = found.size() - 1;
          without - with > 1 && !budget_.Exhausted();) {
@@ -380,13 +447,21 @@ class Planner {
   }
 
   // As it is, or with its executions moved for it.
-  Result<bool> TryPlacingCalmed(Sequence sequence, Budget& budget, PlanAnswer& answer) {
-    if (BERTH_TRY(TryPlacing(sequence, kNodesOfPlacing, budget, answer))) return true;
-    if (budget.Exhausted() || !options_.rules.exchange) return false;
+  Result<bool> TryPlacingCalmed(const Sequence& sequence, Budget& budget, PlanAnswer& answer) {
+    // Where the first good sequence has no offsets as it is, no other one needs to be tried so.
+    if (less_ == 0 && BERTH_TRY(TryPlacing(sequence, kNodesOfPlacing, budget, answer))) return true;
+    if (!options_.rules.exchange) return false;
+    for (std::uint64_t k = 0; k < kMostCalmed && !budget.Exhausted(); ++k) {
+      Budget part(budget, kShareOfCalmed);
+      if (BERTH_TRY(PlaceCalmed(sequence, options_.seed + k, part, answer))) return true;
+    }
+    return false;
+  }
+  Result<bool> PlaceCalmed(Sequence sequence, std::uint64_t seed, Budget& budget,
+                           PlanAnswer& answer) {
     {
-      Budget part(budget, kShareOfPlacing);
-      Improver improver = MakeImprover(options_.capacity, options_.seed, part);
-      improver.Calm(sequence);
+      Budget part(budget, kShareOfCalming);
+      MakeImprover(options_.capacity, seed, part).Calm(sequence);
     }
     return TryPlacing(sequence, kNodesOfPlacingCalmed, budget, answer);
   }
@@ -441,25 +516,29 @@ class Planner {
       Offer(repaired, capacity);
       sequence = std::move(repaired);
     }
+    if (placed_) Offer(placed_->sequence, capacity);
+    if (best_) sequence = best_->sequence;
     if (!options_.rules.exchange) return;
-    improver.Exchange(sequence, Enough(), Patience(), effort_,
+    Effort effort = effort_.Less();
+    improver.Exchange(sequence, SearchedOrders(), Enough(), Patience(), effort,
                       [&](const Sequence& better) { Offer(better, capacity); });
   }
 
-  void FindSequences(Bytes capacity) {
+  Result<void> FindSequences(PlanAnswer& answer) {
+    Bytes capacity = options_.capacity;
     const std::vector<std::vector<Op>> known = KnownOrders();
     for (const std::vector<Op>& order : known) Offer(order, capacity);
     for (const MemoryPlan& plan : options_.plans) {
       if (model_.linked) Offer(SequenceOf(model_, plan), capacity);
     }
-    if (best_cost() == 0) return;
+    if (best_cost() == 0) return {};
     RepairOrder(Lowest(known, capacity), capacity);  // A first plan, whatever the budget.
     if (!options_.fixed_order && options_.rules.cuts && !Ended()) {
       Budget part(*search_, kShareOfCuts);
       Work work{work_.left / kPartOfCuts};
       const CutAnswer cuts = CutBound(model_, capacity, known.back(), best_cost(), work, part);
       infeasible_ = cuts.infeasible;
-      if (infeasible_) return;
+      if (infeasible_) return {};
       Prove(cuts.bound);
     }
     if (options_.rules.exact && model_.num_operators() <= kMostExactOperators &&
@@ -471,15 +550,46 @@ class Planner {
       if (exact.complete) {
         infeasible_ = !exact.sequence;
         if (exact.sequence) Prove(exact.cost);
-        return;
+        return {};
       }
     }
     // In one order, what may be proved comes first.
     if (options_.fixed_order) SearchEachInPart(known, capacity);
-    if (infeasible_ || IsEnough()) return;
+    if (infeasible_ || IsEnough()) return {};
+    if (!options_.fixed_order) {
+      ExchangeInPart(known, capacity);
+      if (!IsEnough()) BERTH_TRY(ReduceForPlacing(answer));
+      capacity = CapacityWith(less_);
+    }
     if (options_.rules.group && AnyMayRepeat() && !Ended()) SearchGroups(known, capacity);
     if (!options_.fixed_order) SearchEachInPart(known, capacity);
     Exchange(known, capacity);
+    return {};
+  }
+
+  // Where there are no offsets for the first good sequence, the search goes on with as much less memory as
+  // they exceed the capacity by: from there it is not far to the sequences that have some.
+  Result<void> ReduceForPlacing(PlanAnswer& answer) {
+    if (!best_ || !options_.rules.exchange) return {};
+    const Sequence sequence = best_->sequence;
+    Budget part(*search_, kShareOfProbe);
+    if (BERTH_TRY(TryPlacing(sequence, kNodesOfPlacing, part, answer))) return {};
+    if (BERTH_TRY(PlaceCalmed(sequence, options_.seed, part, answer))) return {};
+    if (found_.size() > 1) {  // The one before, for a plan.
+      const Sequence& before = found_[found_.size() - 2].sequence;
+      static_cast<void>(BERTH_TRY(PlaceCalmed(before, options_.seed, part, answer)));
+    }
+    if (lowest_ == kMaxBytes) return {};
+    const Bytes above = std::max<Bytes>(lowest_ - options_.capacity, 0);
+    const Wide excess = Wide{above} * 10'000 / std::max<Bytes>(options_.capacity, 1);
+    const int less = static_cast<int>(std::clamp<Wide>(excess, kLeastReduced, kMostReduced));
+    if (CapacityWith(less) < answer.least.bytes) return {};
+    less_ = less;
+    first_ = found_.front();
+    found_.clear();
+    unplaced_ = std::exchange(best_, std::nullopt);
+    RepairOrder(sequence, CapacityWith(less));
+    return {};
   }
 
   [[nodiscard]] bool AnyMayRepeat() const {
@@ -519,6 +629,16 @@ class Planner {
     }
   }
 
+  // Where the order matters more than what runs again, changes at random find the most from the start.
+  void ExchangeInPart(const std::vector<std::vector<Op>>& orders, Bytes capacity) {
+    Budget part(*search_, kShareOfExchange);
+    Budget* const whole = std::exchange(search_, &part);
+    const std::int64_t rest = work_.left - work_.left / kPartOfExchange;
+    work_.left -= rest;
+    Exchange(orders, capacity);
+    work_.left += rest;
+    search_ = whole;
+  }
   // The best sequence, changed at random.
   void Exchange(const std::vector<std::vector<Op>>& orders, Bytes capacity) {
     if (infeasible_ || IsEnough() || !options_.rules.exchange) return;
@@ -526,7 +646,7 @@ class Planner {
     Sequence sequence = best ? best->sequence : Lowest(orders, capacity);
     Improver improver = MakeImprover(capacity, options_.seed, *search_);
     Effort& effort = groups_ != nullptr ? effort_of_groups_ : effort_;
-    improver.Exchange(sequence, Enough(), Patience(), effort,
+    improver.Exchange(sequence, SearchedOrders(), Enough(), Patience(), effort,
                       [&](const Sequence& better) { Offer(better, capacity); });
   }
 
@@ -534,6 +654,10 @@ class Planner {
     std::vector<std::vector<Op>> known;
     for (const Order& order : orders_) known.emplace_back(order.begin(), order.end());
     return known;
+  }
+
+  [[nodiscard]] std::vector<std::vector<Op>> SearchedOrders() const {
+    return groups_ != nullptr ? groups_->orders : KnownOrders();
   }
 
   // The order that exceeds the capacity least.
@@ -555,8 +679,10 @@ class Planner {
     Budget part(*search_, kShareOfEviction);
     Work work{work_.left / kPartOfEviction};
     Random random(options_.seed);
+    std::int64_t least = kNoCost;
     for (std::size_t k = 0; k < (limited_ ? kMostRules : kRulesWithoutLimit); ++k) {
       EvictionRule rule;
+      if (k == std::size(kEvictionRules) && IsFar(least)) return;
       if (k < std::size(kEvictionRules)) {
         rule = kEvictionRules[k];
       } else {
@@ -572,6 +698,7 @@ class Planner {
       Improver(searched(), capacity, options_.fixed_order, options_.seed, work, part)
           .Prune(*sequence);
       Offer(*sequence, capacity);
+      least = std::min(least, CostOf(*sequence));
     }
   }
 
@@ -603,6 +730,8 @@ class Planner {
     std::vector<std::int64_t> extra(gaps.all().size(), 0);
     int stale = 0;
     bool at_random = false;
+    std::int64_t least = kNoCost;
+
     Count count = Count::kWhenPaid;
     for (int round = 0; round < kMostRounds && stale < kMostStaleAtRandom; ++round) {
       if (Ended() && round > 0) return;
@@ -626,11 +755,13 @@ class Planner {
       if (!realised) return;
       const std::int64_t before = best_cost();
       Sequence sequence = realised->sequence;
-      if (improver.Repair(sequence)) {
+      if (improver.Repair(sequence, Hopeless())) {
         improver.Prune(sequence);
         Offer(sequence, capacity);
+        least = std::min(least, CostOf(sequence));
       }
       if (IsEnough() || !options_.rules.reprice) return;
+      if (round > 0 && IsFar(least)) return;
       stale = best_cost() < before ? 0 : stale + 1;
       const bool changed = Reprice(kept, realised->extra, at_random ? &random : nullptr, extra);
       if (!at_random && (!changed || stale == kMostStale)) {
@@ -640,6 +771,7 @@ class Planner {
           extra.assign(extra.size(), 0);
         } else {
           if (!changed && realised->extra.empty()) return;
+
           at_random = true;
         }
       }
@@ -723,12 +855,17 @@ class Planner {
   Effort effort_;
   Effort effort_of_groups_;
   std::int64_t placing_left_ = kNodesOfAllPlacing;
+  int less_ = 0;              // The first search reduced the capacity by so many ten-thousandths.
   Bytes lowest_ = kMaxBytes;  // The height of the lowest offsets at one capacity.
   bool limited_ = false;
   bool out_of_budget_ = false;
   bool infeasible_ = false;
-  std::optional<Found> best_;  // By bytes alone, for the capacity searched last.
-  std::vector<Found> found_;   // Each cheaper than the one before; none has been placed.
+  std::optional<Found> best_;      // By bytes alone, for the capacity searched last.
+  std::optional<Found> first_;     // The one found first, if the first search reduced the capacity.
+  std::optional<Found> placed_;    // What has been placed last, before its executions moved.
+  std::optional<Found> unplaced_;  // The cheapest without offsets.
+  std::uint64_t placed_again_ = 0;
+  std::vector<Found> found_;  // Each cheaper than the one before; none has been placed.
   std::int64_t bound_;
 };
 

@@ -1,7 +1,10 @@
 #include "recompute/timeline.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -10,6 +13,16 @@ namespace berth::internal::recompute {
 namespace {
 
 constexpr int kCalm = 10;  // Per cent of the capacity beside pressure.
+
+Bytes Above(Bytes load, Bytes limit) { return std::max<Bytes>(load - limit, 0); }
+
+// Not every Wide converts to floating point.
+double Real(Wide sum) {
+  constexpr int kBits = 62;
+  const auto high = static_cast<std::int64_t>(sum >> kBits);
+  const auto low = static_cast<std::int64_t>(sum - (Wide{high} << kBits));
+  return std::ldexp(static_cast<double>(high), kBits) + static_cast<double>(low);
+}
 
 }  // namespace
 
@@ -40,6 +53,9 @@ void Timeline::Set(const Sequence& sequence) {
   free_.clear();
   from_begin_ = repeat_cost_ = copy_cost_ = 0;
   stays_ = 0;
+  excess_ = 0;
+  pressure_ = 0;
+  spans_.clear();
   invalid_ = 0;
   Keep();
   for (const Op v : sequence) {
@@ -53,6 +69,7 @@ void Timeline::Set(const Sequence& sequence) {
     }
   }
   load_.assign(size(), model_.always_live);
+  CountLoad(model_.always_live, static_cast<std::int64_t>(size()));
   ending_.assign(size(), 0);
   for (Execution e = 0; e < size(); ++e) {
     if (model_.IsReturn(op_of_[e])) {
@@ -63,8 +80,10 @@ void Timeline::Set(const Sequence& sequence) {
       if (lines_[touch.storage].matters) lines_[touch.storage].events.push_back({e, &touch});
     }
   }
-  for (Storage s = 0; s < lines_.size(); ++s) Lay(s);
-  SumExcess();
+  for (Storage s = 0; s < lines_.size(); ++s) {
+    Lay(s);
+    Patch(0, 0, s);
+  }
 }
 
 Sequence Timeline::Get() const {
@@ -78,14 +97,12 @@ std::size_t Timeline::Peak() const {
   return static_cast<std::size_t>(std::max_element(load_.begin(), load_.end()) - load_.begin());
 }
 
-void Timeline::SumExcess() {
-  excess_ = 0;
-  pressure_ = 0;
-  for (const Bytes load : load_) {
-    excess_ += static_cast<double>(std::max<Bytes>(load - capacity_, 0));
-    pressure_ += static_cast<double>(std::max<Bytes>(load - calm_, 0));
-  }
-  work_ += static_cast<std::int64_t>(size());
+double Timeline::excess() const { return Real(excess_); }
+double Timeline::pressure() const { return Real(pressure_); }
+
+void Timeline::CountLoad(Bytes load, std::int64_t count) {
+  excess_ += Wide{Above(load, capacity_)} * count;
+  pressure_ += Wide{Above(load, calm_)} * count;
 }
 
 bool Timeline::IsFirst(Execution e) const {
@@ -201,15 +218,19 @@ void Timeline::ForEachTouched(Op op, Visit visit) const {
 
 void Timeline::Change(const std::vector<Edit>& edits) {
   groups_.push_back(log_.size());
-  LiftAndLay(edits, /*backwards=*/false);
+  Replace(edits);
   log_.insert(log_.end(), edits.begin(), edits.end());
 }
 
 void Timeline::UndoTo(std::size_t changes) {
   while (groups_.size() > changes) {
-    const auto first = log_.begin() + static_cast<std::ptrdiff_t>(groups_.back());
-    LiftAndLay({first, log_.end()}, /*backwards=*/true);
-    log_.erase(first, log_.end());
+    const std::size_t first = groups_.back();
+    back_.clear();
+    for (std::size_t k = log_.size(); k-- > first;) {
+      back_.push_back({log_[k].to, log_[k].from, log_[k].op});
+    }
+    Replace(back_);
+    log_.resize(first);
     groups_.pop_back();
   }
 }
@@ -219,9 +240,12 @@ void Timeline::Keep() {
   groups_.clear();
 }
 
-void Timeline::LiftAndLay(const std::vector<Edit>& edits, bool backwards) {
+// Edits, and the bytes of all that they touch.
+void Timeline::Replace(const std::vector<Edit>& edits) {
   ++change_;
   lifted_.clear();
+  spans_.clear();
+  span_begin_.clear();
   for (const Edit& edit : edits) {
     ForEachTouched(edit.op, [&](Storage s) {
       if (std::exchange(lifted_in_[s], change_) == change_) return;
@@ -229,40 +253,51 @@ void Timeline::LiftAndLay(const std::vector<Edit>& edits, bool backwards) {
       Lift(s);
     });
   }
-  if (backwards) {
-    for (std::size_t k = edits.size(); k-- > 0;) Do({edits[k].to, edits[k].from, edits[k].op});
-  } else {
-    for (const Edit& edit : edits) Do(edit);
-  }
-  for (const Storage s : lifted_) Lay(s);
-  SumExcess();
-}
-
-void Timeline::Do(const Edit& edit) {
-  if (edit.from == Edit::kNowhere) {
-    Insert(edit.to, edit.op);
-  } else if (edit.to == Edit::kNowhere) {
-    Remove(edit.from);
-  } else {
-    Move(edit.from, edit.to);
+  span_begin_.push_back(spans_.size());
+  Do(edits);
+  for (std::size_t k = 0; k < lifted_.size(); ++k) {
+    Lay(lifted_[k]);
+    Patch(span_begin_[k], span_begin_[k + 1], lifted_[k]);
   }
 }
 
-void Timeline::AddStay(Storage s, const Stay& stay, Bytes bytes) {
-  if (size() == 0) return;
-  const std::size_t begin = Begin(stay);
-  const std::size_t last = Last(stay);
-  for (std::size_t p = begin; p <= last; ++p) load_[p] += bytes;
-  if (stay.last != kEnd) ending_[last] += bytes;
-  if (stay.begin == kBegin) from_begin_ += bytes;
-  work_ += static_cast<std::int64_t>(last - begin);
-  stays_ += bytes < 0 ? -model_.storages[s].padded : model_.storages[s].padded;
+// All of `edits`. What is put in or taken out side by side is so at once.
+void Timeline::Do(const std::vector<Edit>& edits) {
+  for (std::size_t k = 0; k < edits.size();) {
+    const Edit& edit = edits[k];
+    const bool added = edit.from == Edit::kNowhere;
+    const bool gone = edit.to == Edit::kNowhere;
+    std::size_t end = k + 1;
+    while (added && end < edits.size() && edits[end].from == Edit::kNowhere &&
+           edits[end].to == edits[end - 1].to + 1) {
+      ++end;
+    }
+    while (gone && end < edits.size() && edits[end].to == Edit::kNowhere &&
+           edits[end].from + 1 == edits[end - 1].from) {
+      ++end;
+    }
+    if (added) {
+      Insert(edit.to, std::span(edits).subspan(k, end - k));
+    } else if (gone) {
+      Remove(edits[end - 1].from, end - k);
+    } else {
+      Move(edit.from, edit.to);
+    }
+    k = end;
+  }
 }
 
+Timeline::Span Timeline::SpanOf(const Stay& stay, Bytes size) const {
+  return {Begin(stay), Last(stay) + 1, size, stay.begin == kBegin, stay.last == kEnd};
+}
+
+// Forgets the stays of `s`, whose bytes stay where they are until Patch().
 void Timeline::Lift(Storage s) {
   Line& line = lines_[s];
-  const Bytes size = model_.storages[s].size;
-  for (const Stay& stay : line.stays) AddStay(s, stay, -size);
+  const StorageInfo& info = model_.storages[s];
+  span_begin_.push_back(spans_.size());
+  for (const Stay& stay : line.stays) spans_.push_back(SpanOf(stay, info.size));
+  stays_ -= Wide{info.padded} * static_cast<Wide>(line.stays.size());
   line.stays.clear();
   copy_cost_ -= std::exchange(line.cost, 0);
   if (std::exchange(line.invalid, false)) --invalid_;
@@ -295,7 +330,110 @@ void Timeline::Lay(Storage s) {
   }
   if (!valid || size == 0) line.stays.clear();
   copy_cost_ += line.cost;
-  for (const Stay& stay : line.stays) AddStay(s, stay, size);
+  stays_ += Wide{model_.storages[s].padded} * static_cast<Wide>(line.stays.size());
+}
+
+void Timeline::Add(std::size_t begin, std::size_t end, Bytes bytes) {
+  // At a position excess and pressure change by no more than `bytes`.
+  const auto count = static_cast<std::int64_t>(end - begin);
+  const bool small = Wide{bytes < 0 ? -bytes : bytes} * count <= kMaxBytes;
+  if (small) {
+    AddAs<std::int64_t>(begin, end, bytes);
+  } else {
+    AddAs<Wide>(begin, end, bytes);
+  }
+  work_ += count;
+}
+
+template <typename Sum>
+void Timeline::AddAs(std::size_t begin, std::size_t end, Bytes bytes) {
+  Sum excess = 0;
+  Sum pressure = 0;
+  for (std::size_t p = begin; p < end; ++p) {
+    const Bytes before = load_[p];
+    const Bytes after = before + bytes;
+    load_[p] = after;
+    excess += Above(after, capacity_) - Above(before, capacity_);
+    pressure += Above(after, calm_) - Above(before, calm_);
+  }
+  excess_ += excess;
+  pressure_ += pressure;
+}
+
+void Timeline::CountEnds(const Span& span, Bytes bytes) {
+  if (span.from_begin) from_begin_ += bytes;
+  if (!span.to_end) ending_[span.end - 1] += bytes;
+}
+
+// The bytes of `s` move from the spans, which are sorted and disjoint, to its stays: where only one of them
+// is, they are added or subtracted.
+void Timeline::Patch(std::size_t first_span, std::size_t end_span, Storage s) {
+  const Line& line = lines_[s];
+  const Bytes size = model_.storages[s].size;
+  if (load_.empty()) return;
+  for (std::size_t k = first_span; k < end_span; ++k) {
+    if (spans_[k].begin < spans_[k].end) CountEnds(spans_[k], -size);
+  }
+  for (const Stay& stay : line.stays) CountEnds(SpanOf(stay, size), size);
+  // The ends of both, merged: from one to the next either both are there, or one, or none.
+  constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  const auto old_edge = [&](std::size_t k) {
+    if (first_span + k / 2 >= end_span) return kNone;
+    const Span& span = spans_[first_span + k / 2];
+    return k % 2 == 0 ? span.begin : span.end;
+  };
+  const auto new_edge = [&](std::size_t k) {
+    if (k / 2 >= line.stays.size()) return kNone;
+    const Stay& stay = line.stays[k / 2];
+    return k % 2 == 0 ? Begin(stay) : Last(stay) + 1;
+  };
+  std::size_t before = 0;
+  std::size_t after = 0;
+  std::size_t from = 0;
+  for (std::size_t old_at = old_edge(0), new_at = new_edge(0);
+       old_at != kNone || new_at != kNone;) {
+    const std::size_t to = std::min(old_at, new_at);
+    if (before % 2 != after % 2) Add(from, to, after % 2 == 1 ? size : -size);
+    from = to;
+    if (old_at <= new_at) {
+      old_at = old_edge(++before);
+    } else {
+      new_at = new_edge(++after);
+    }
+  }
+}
+
+// `count` executions from `gone` on are taken out: what ends with them ends before them, what begins with
+// them begins after them.
+void Timeline::ShrinkSpans(std::size_t gone, std::size_t count) {
+  const auto shift = [&](std::size_t p) {
+    return p <= gone ? p : std::max(p - std::min(p, count), gone);
+  };
+  for (Span& span : spans_) {
+    const bool empty = span.begin == span.end;
+    const bool ended = span.end > gone && span.end <= gone + count;
+    span.begin = shift(span.begin);
+    span.end = shift(span.end);
+    if (empty || !ended) continue;
+    if (span.begin == span.end) {  // Nothing is left of it.
+      if (span.from_begin) from_begin_ -= span.size;
+    } else if (!span.to_end) {
+      ending_[gone - 1] += span.size;
+    }
+  }
+}
+
+// `count` are put in at `added`: what stays through that position is there, too.
+void Timeline::GrowSpans(std::size_t added, std::size_t count) {
+  for (Span& span : spans_) {
+    const bool empty = span.begin == span.end;
+    if (span.begin > added || (span.begin == added && (empty || !span.from_begin))) {
+      span.begin += count;
+      span.end += count;
+    } else if (!empty && (span.end > added || (span.end == added && span.to_end))) {
+      span.end += count;
+    }
+  }
 }
 
 // The bytes of what stays from before `position` until after it.
@@ -324,54 +462,75 @@ void Timeline::RemoveEvents(Execution e) {
   });
 }
 
-void Timeline::Insert(std::size_t position, Op op) {
-  Execution e = 0;
-  if (free_.empty()) {
-    e = static_cast<Execution>(op_of_.size());
-    op_of_.push_back(op);
-    position_.push_back(0);
-  } else {
-    e = free_.back();
-    free_.pop_back();
-    op_of_[e] = op;
-  }
+void Timeline::Insert(std::size_t position, std::span<const Edit> added) {
   const Bytes through = Through(position);
+  CountLoad(through, static_cast<std::int64_t>(added.size()));
+  GrowSpans(position, added.size());
   const auto at = static_cast<std::ptrdiff_t>(position);
-  executions_.insert(executions_.begin() + at, e);
-  load_.insert(load_.begin() + at, through);
-  ending_.insert(ending_.begin() + at, 0);
-  for (std::size_t p = position; p < size(); ++p) {
-    position_[executions_[p]] = static_cast<std::uint32_t>(p);
+  executions_.insert(executions_.begin() + at, added.size(), 0);
+  load_.insert(load_.begin() + at, added.size(), through);
+  ending_.insert(ending_.begin() + at, added.size(), 0);
+  for (std::size_t k = 0; k < added.size(); ++k) {
+    executions_[position + k] = NewExecution(added[k].op);
   }
-  work_ += static_cast<std::int64_t>(size() - position);
-  AddEvents(e);
-  if (model_.IsReturn(op)) return;
-  if (!of_op_[op].empty()) repeat_cost_ += model_.cost[op];
-  of_op_[op].push_back(e);
+  Renumber(position, size());
+  for (std::size_t k = 0; k < added.size(); ++k) {
+    const Op op = added[k].op;
+    const Execution e = executions_[position + k];
+    AddEvents(e);
+    if (model_.IsReturn(op)) continue;
+    if (!of_op_[op].empty()) repeat_cost_ += model_.cost[op];
+    of_op_[op].push_back(e);
+  }
 }
 
-void Timeline::Remove(std::size_t position) {
-  const Execution e = executions_[position];
-  const Op op = op_of_[e];
-  RemoveEvents(e);
-  const auto at = static_cast<std::ptrdiff_t>(position);
-  executions_.erase(executions_.begin() + at);
-  load_.erase(load_.begin() + at);
-  ending_.erase(ending_.begin() + at);
-  for (std::size_t p = position; p < size(); ++p) {
+Timeline::Execution Timeline::NewExecution(Op op) {
+  if (free_.empty()) {
+    op_of_.push_back(op);
+    position_.push_back(0);
+    return static_cast<Execution>(op_of_.size() - 1);
+  }
+  const Execution e = free_.back();
+  free_.pop_back();
+  op_of_[e] = op;
+  return e;
+}
+
+void Timeline::Remove(std::size_t position, std::size_t count) {
+  for (std::size_t p = position; p < position + count; ++p) {
+    const Execution e = executions_[p];
+    const Op op = op_of_[e];
+    RemoveEvents(e);
+    CountLoad(load_[p], -1);
+    free_.push_back(e);
+    if (model_.IsReturn(op)) continue;
+    auto& all = of_op_[op];
+    all.erase(std::find(all.begin(), all.end(), e));
+    if (!all.empty()) repeat_cost_ -= model_.cost[op];
+  }
+  ShrinkSpans(position, count);
+  const auto erase = [&](auto& list) {
+    const auto at = list.begin() + static_cast<std::ptrdiff_t>(position);
+    list.erase(at, at + static_cast<std::ptrdiff_t>(count));
+  };
+  erase(executions_);
+  erase(load_);
+  erase(ending_);
+  Renumber(position, size());
+}
+
+void Timeline::Renumber(std::size_t begin, std::size_t end) {
+  for (std::size_t p = begin; p < end; ++p) {
     position_[executions_[p]] = static_cast<std::uint32_t>(p);
   }
-  work_ += static_cast<std::int64_t>(size() - position);
-  free_.push_back(e);
-  if (model_.IsReturn(op)) return;
-  auto& all = of_op_[op];
-  all.erase(std::find(all.begin(), all.end(), e));
-  if (!all.empty()) repeat_cost_ -= model_.cost[op];
+  work_ += static_cast<std::int64_t>(end - begin);
 }
 
 void Timeline::Move(std::size_t from, std::size_t to) {
   const Execution e = executions_[from];
   RemoveEvents(e);
+  ShrinkSpans(from, 1);
+  CountLoad(load_[from], -1);
   const auto shift = [&](auto& list) {
     const auto at = [&](std::size_t p) { return list.begin() + static_cast<std::ptrdiff_t>(p); };
     if (to > from) {
@@ -385,12 +544,10 @@ void Timeline::Move(std::size_t from, std::size_t to) {
   shift(ending_);
   executions_[to] = e;
   load_[to] = Through(to);
+  CountLoad(load_[to], 1);
   ending_[to] = 0;
-  const std::size_t last = std::max(from, to);
-  for (std::size_t p = std::min(from, to); p <= last; ++p) {
-    position_[executions_[p]] = static_cast<std::uint32_t>(p);
-  }
-  work_ += static_cast<std::int64_t>(last - std::min(from, to));
+  GrowSpans(to, 1);
+  Renumber(std::min(from, to), std::max(from, to) + 1);
   AddEvents(e);
 }
 

@@ -1,21 +1,24 @@
 // recompute/timeline.h -- a sequence of executions that changes a little at a time.
 //
-// A change lifts the stays of the storages that its operators touch, inserts, moves and takes out
-// executions, and lays the stays again. Bytes are held by position:
+// A change inserts, moves and takes out executions, finds the stays of the storages that their operators
+// touch anew, and adds and subtracts bytes where those stays have become longer or shorter. Bytes are held
+// by position:
 //
 //   executions   A B C D B E     `load`: what is in memory while each of these runs
 //   load         a a c c b e     `ending`: what leaves after it
 //                  b b d d b
 //
 // so that a new execution finds what stays through its position: the load before without what leaves.
-// Cost of a change: linear in the length of those stays and in how far other executions shift, a few
-// microseconds for a thousand operators, where sequence.h measures everything anew.
+// Cost of a change: linear in the uses of those storages, in how much longer or shorter their stays become
+// and in how far other executions shift, a few microseconds for a thousand operators, where sequence.h
+// measures everything anew.
 #ifndef BERTH_RECOMPUTE_TIMELINE_H_
 #define BERTH_RECOMPUTE_TIMELINE_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -58,13 +61,12 @@ class Timeline {
 
   [[nodiscard]] std::size_t size() const { return executions_.size(); }
   [[nodiscard]] Op at(std::size_t position) const { return op_of_[executions_[position]]; }
-  // As Measure has it. Bytes above the capacity are summed up in floating point, also at returns: 0 if
-  // there are none.
+  // As Measure has it. Bytes above the capacity are summed up at returns, too.
   [[nodiscard]] bool valid() const { return invalid_ == 0 && cost() <= kMostCost; }
   [[nodiscard]] std::int64_t cost() const { return repeat_cost_ + copy_cost_; }
-  [[nodiscard]] double excess() const { return excess_; }
+  [[nodiscard]] double excess() const;
   // The same above a part of the capacity: the less there is, the easier it is to find addresses.
-  [[nodiscard]] double pressure() const { return pressure_; }
+  [[nodiscard]] double pressure() const;
   [[nodiscard]] bool fits() const { return valid() && excess_ == 0 && stays_ <= kMaxBytes; }
   [[nodiscard]] Bytes load(std::size_t position) const { return load_[position]; }
   [[nodiscard]] std::size_t Peak() const;  // The first position with the most bytes.
@@ -102,6 +104,14 @@ class Timeline {
     Execution begin = 0;
     Execution last = 0;
   };
+  // The positions that a stay has bytes at in `load_`, while executions change.
+  struct Span {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    Bytes size = 0;
+    bool from_begin = false;  // Counted in `from_begin_`.
+    bool to_end = false;      // Not counted in `ending_`.
+  };
   // What is known of one storage.
   struct Line {
     bool matters = false;  // It has bytes, or versions.
@@ -123,20 +133,30 @@ class Timeline {
   [[nodiscard]] std::size_t EventAt(const Line& line, std::size_t position) const;
   [[nodiscard]] bool StaysToEnd(Storage s) const;
 
-  void Do(const Edit& edit);
-  void LiftAndLay(const std::vector<Edit>& edits, bool backwards);
+  void Replace(const std::vector<Edit>& edits);
+  void Do(const std::vector<Edit>& edits);
   void Lift(Storage s);
   void Lay(Storage s);
-  void AddStay(Storage s, const Stay& stay, Bytes bytes);  // Negative: takes it away.
-  void Insert(std::size_t position, Op op);
-  void Remove(std::size_t position);
+  [[nodiscard]] Span SpanOf(const Stay& stay, Bytes size) const;
+  void Patch(std::size_t first_span, std::size_t end_span, Storage s);
+  void CountEnds(const Span& span, Bytes bytes);
+  void Add(std::size_t begin, std::size_t end, Bytes bytes);  // Negative: subtracts.
+  template <typename Sum>
+  void AddAs(std::size_t begin, std::size_t end, Bytes bytes);
+  void ShrinkSpans(std::size_t gone, std::size_t count);
+  void GrowSpans(std::size_t added, std::size_t count);
+  void Insert(std::size_t position, std::span<const Edit> added);
+  void Remove(std::size_t position, std::size_t count);
+  [[nodiscard]] Execution NewExecution(Op op);
+  void Renumber(std::size_t begin, std::size_t end);
   void Move(std::size_t from, std::size_t to);
   [[nodiscard]] Bytes Through(std::size_t position) const;
   void AddEvents(Execution e);
   void RemoveEvents(Execution e);
   template <typename Visit>
   void ForEachTouched(Op op, Visit visit) const;
-  void SumExcess();
+  // `count` positions with so many bytes are new, or gone if it is negative.
+  void CountLoad(Bytes load, std::int64_t count);
 
   const Model& model_;
   const Bytes capacity_;
@@ -153,12 +173,15 @@ class Timeline {
   std::int64_t repeat_cost_ = 0;
   std::int64_t copy_cost_ = 0;
   Wide stays_ = 0;  // Bytes with alignments.
-  double excess_ = 0;
-  double pressure_ = 0;
+  Wide excess_ = 0;
+  Wide pressure_ = 0;
   std::size_t invalid_ = 0;
   std::vector<Edit> log_;            // To take back, the latest last.
   std::vector<std::size_t> groups_;  // Where each change begins in it.
+  std::vector<Edit> back_;
   std::vector<Storage> lifted_;
+  std::vector<Span> spans_;               // Of the storages lifted, in their order,
+  std::vector<std::size_t> span_begin_;   // and where those of each begin.
   std::vector<std::uint32_t> lifted_in_;  // By storage: the latest change that lifted it.
   std::uint32_t change_ = 0;
   std::int64_t work_ = 0;

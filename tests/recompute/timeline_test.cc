@@ -109,5 +109,43 @@ TEST(Timeline, EditsOfOneChangeFollowEachOther) {
   }
 }
 
+// Neighbours are put in and taken out as one.
+TEST(Timeline, PutsInAndTakesOutSeveralSideBySide) {
+  std::uint64_t valid = 0;
+  for (std::uint64_t seed = 1; seed <= Seeds(1000); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const RecomputeCase the = seed % 2 == 0 ? LinkedCaseOf(seed, 8) : CaseOf(seed, 8);
+    const room::Model model = room::Compile(the.graph, the.counting, the.link);
+    Random random(seed);
+    room::Timeline timeline(model, the.capacity);
+    const room::Sequence order(the.order.begin(), the.order.end());
+    timeline.Set(order);
+    // Part of the order once more, somewhere after it.
+    const auto n = static_cast<std::int64_t>(order.size());
+    const std::int64_t first = random.Uniform(0, n - 1);
+    const std::int64_t last = random.Uniform(first, n - 1);
+    auto at = static_cast<std::size_t>(random.Uniform(last + 1, n));
+    std::vector<room::Edit> edits;
+    for (std::int64_t k = first; k <= last; ++k) {
+      const room::Op v = order[static_cast<std::size_t>(k)];
+      if (model.may_repeat[v] != 0) edits.push_back({room::Edit::kNowhere, at++, v});
+    }
+    timeline.Change(edits);
+    EXPECT_EQ(timeline.size(), order.size() + edits.size());
+    valid += ExpectSame(timeline, model, the.capacity) ? 1 : 0;
+    std::vector<room::Edit> gone;
+    for (std::size_t k = edits.size(); k-- > 0;) {
+      if (random.Chance(0.7)) gone.push_back({edits[k].to, room::Edit::kNowhere, edits[k].op});
+    }
+    timeline.Change(gone);
+    EXPECT_EQ(timeline.size(), order.size() + edits.size() - gone.size());
+    ExpectSame(timeline, model, the.capacity);
+    timeline.UndoTo(0);
+    EXPECT_EQ(timeline.Get(), order);
+    EXPECT_TRUE(ExpectSame(timeline, model, the.capacity));
+  }
+  EXPECT_GT(valid, Seeds(1000) / 4);
+}
+
 }  // namespace
 }  // namespace berth
