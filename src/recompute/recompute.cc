@@ -178,9 +178,6 @@ class Planner {
   }
   // The most that a plan may cost to be as near to the bound as was asked for.
   [[nodiscard]] std::int64_t Enough() const { return MostWithin(bound_, options_.gap); }
-  [[nodiscard]] std::int64_t CostOf(const Sequence& sequence) const {
-    return Measurer(searched(), options_.capacity).Of(sequence).cost;
-  }
   [[nodiscard]] std::int64_t BestSearched() const {
     const std::optional<Found>& best = groups_ != nullptr ? best_grouped_ : best_;
     return best ? best->cost : kNoCost;
@@ -203,26 +200,24 @@ class Planner {
     bound_ = bound;
     Report();
   }
-  // `sequence` is one of the model that is searched.
-  void Offer(const Sequence& sequence, Bytes capacity) {
+  // `sequence` is one of the model that is searched. What it costs; kNoCost if it does not fit.
+  std::int64_t Offer(const Sequence& sequence, Bytes capacity) {
+    const Measure measure = Measurer(searched(), capacity).Of(sequence);
+    if (!measure.fits()) return kNoCost;
     if (groups_ != nullptr) {
+      if (!best_grouped_ || measure.cost < best_grouped_->cost) {
+        best_grouped_ = Found{sequence, measure.cost};
+      }
       OfferUngrouped(sequence, capacity);
-      return;
+    } else if (measure.cost < best_cost()) {
+      best_ = Found{sequence, measure.cost};
+      found_.push_back(*best_);
+      Report();
     }
-    Measurer measurer(model_, capacity);
-    const Measure measure = measurer.Of(sequence);
-    if (!measure.fits() || measure.cost >= best_cost()) return;
-    best_ = Found{sequence, measure.cost};
-    found_.push_back(*best_);
-    Report();
+    return measure.cost;
   }
   // Members of groups that need not run again are taken out.
   void OfferUngrouped(const Sequence& sequence, Bytes capacity) {
-    const Measure measure = Measurer(groups_->model, capacity).Of(sequence);
-    if (!measure.fits()) return;
-    if (!best_grouped_ || measure.cost < best_grouped_->cost) {
-      best_grouped_ = Found{sequence, measure.cost};
-    }
     const std::vector<Op> order(orders_.front().begin(), orders_.front().end());
     Sequence all = Ungroup(model_, *groups_, sequence, options_.fixed_order ? &order : nullptr);
     const Groups* const groups = std::exchange(groups_, nullptr);
@@ -314,6 +309,11 @@ class Planner {
     return false;
   }
 
+  // What the lowest offsets exceed the capacity by; 0 if there are none.
+  [[nodiscard]] Bytes LowestExcess() const {
+    return lowest_ == kMaxBytes ? 0 : std::max<Bytes>(lowest_ - options_.capacity, 0);
+  }
+
   // The best sequence has no offsets: the least reduction with which there are some.
   Result<void> SearchWithLess(PlanAnswer& answer) {
     int without = less_;
@@ -321,8 +321,7 @@ class Planner {
       if (budget_.Exhausted()) return {};
       if (less <= without) continue;
       // Four fifths of what the lowest offsets exceed the capacity by is the least to take away further.
-      const Bytes excess = lowest_ == kMaxBytes ? 0 : lowest_ - options_.capacity;
-      const Wide further = Wide{excess} * 8'000;
+      const Wide further = Wide{LowestExcess()} * 8'000;
       if (less < kTighter[std::size(kTighter) - 1] &&
           Wide{less - without} * options_.capacity < further) {
         continue;
@@ -377,6 +376,16 @@ class Planner {
     return BERTH_TRY(PlaceBest(answer));
   }
 
+  // Searches with `part` of the budget and so much of the work that is left.
+  template <typename Run>
+  void Within(Budget& part, std::int64_t work, Run search) {
+    Budget* const whole = std::exchange(search_, &part);
+    const std::int64_t rest = std::exchange(work_.left, work) - work;
+    search();
+    work_.left += rest;
+    search_ = whole;
+  }
+
   // Time is left: changes `sequence` further, until it costs at most `bound`. Half of the time goes to
   // groups, if there are any.
   void ChangeFurther(Sequence sequence, std::int64_t bound) {
@@ -394,11 +403,11 @@ class Planner {
     search_ = nullptr;
   }
   void Change(Sequence sequence, std::int64_t bound, Effort& effort, Budget& budget) {
-    Budget* const whole = std::exchange(search_, &budget);
-    Improver improver = MakeImprover(options_.capacity, options_.seed + 1, budget);
-    improver.Exchange(sequence, SearchedOrders(), bound, kNoCost, effort,
-                      [&](const Sequence& better) { Offer(better, options_.capacity); });
-    search_ = whole;
+    Within(budget, work_.left, [&] {
+      Improver improver = MakeImprover(options_.capacity, options_.seed + 1, budget);
+      improver.Exchange(sequence, SearchedOrders(), bound, kNoCost, effort,
+                        [&](const Sequence& better) { Offer(better, options_.capacity); });
+    });
   }
   [[nodiscard]] bool MayChangeFurther() {
     return limited_ && options_.rules.exchange && !budget_.Exhausted();
@@ -514,7 +523,6 @@ class Planner {
     if (improver.Repair(repaired)) {
       improver.Prune(repaired);
       Offer(repaired, capacity);
-      sequence = std::move(repaired);
     }
     if (placed_) Offer(placed_->sequence, capacity);
     if (best_) sequence = best_->sequence;
@@ -580,8 +588,7 @@ class Planner {
       static_cast<void>(BERTH_TRY(PlaceCalmed(before, options_.seed, part, answer)));
     }
     if (lowest_ == kMaxBytes) return {};
-    const Bytes above = std::max<Bytes>(lowest_ - options_.capacity, 0);
-    const Wide excess = Wide{above} * 10'000 / std::max<Bytes>(options_.capacity, 1);
+    const Wide excess = Wide{LowestExcess()} * 10'000 / std::max<Bytes>(options_.capacity, 1);
     const int less = static_cast<int>(std::clamp<Wide>(excess, kLeastReduced, kMostReduced));
     if (CapacityWith(less) < answer.least.bytes) return {};
     less_ = less;
@@ -603,22 +610,17 @@ class Planner {
     if (!grouped_) return;
     groups_ = &*grouped_;
     Budget part(*search_, kShareOfGroups);
-    Budget* const whole = std::exchange(search_, &part);
-    const std::int64_t rest = work_.left / 2;
-    work_.left -= rest;
-    SearchEach(grouped_->orders, capacity);
-    Exchange(grouped_->orders, capacity);
-    work_.left += rest;
-    search_ = whole;
+    Within(part, work_.left - work_.left / 2, [&] {
+      SearchEach(grouped_->orders, capacity);
+      Exchange(grouped_->orders, capacity);
+    });
     groups_ = nullptr;
   }
 
   // In part of the time: changes at random get the rest.
   void SearchEachInPart(const std::vector<std::vector<Op>>& orders, Bytes capacity) {
     Budget part(*search_, kShareOfOrders);
-    Budget* const whole = std::exchange(search_, &part);
-    SearchEach(orders, capacity);
-    search_ = whole;
+    Within(part, work_.left, [&] { SearchEach(orders, capacity); });
   }
   void SearchEach(const std::vector<std::vector<Op>>& orders, Bytes capacity) {
     // The last one first: it is the one of the least peak, if there are several.
@@ -632,12 +634,7 @@ class Planner {
   // Where the order matters more than what runs again, changes at random find the most from the start.
   void ExchangeInPart(const std::vector<std::vector<Op>>& orders, Bytes capacity) {
     Budget part(*search_, kShareOfExchange);
-    Budget* const whole = std::exchange(search_, &part);
-    const std::int64_t rest = work_.left - work_.left / kPartOfExchange;
-    work_.left -= rest;
-    Exchange(orders, capacity);
-    work_.left += rest;
-    search_ = whole;
+    Within(part, work_.left / kPartOfExchange, [&] { Exchange(orders, capacity); });
   }
   // The best sequence, changed at random.
   void Exchange(const std::vector<std::vector<Op>>& orders, Bytes capacity) {
@@ -697,8 +694,7 @@ class Planner {
       Offer(*sequence, capacity);
       Improver(searched(), capacity, options_.fixed_order, options_.seed, work, part)
           .Prune(*sequence);
-      Offer(*sequence, capacity);
-      least = std::min(least, CostOf(*sequence));
+      least = std::min(least, Offer(*sequence, capacity));
     }
   }
 
@@ -731,7 +727,6 @@ class Planner {
     int stale = 0;
     bool at_random = false;
     std::int64_t least = kNoCost;
-
     Count count = Count::kWhenPaid;
     for (int round = 0; round < kMostRounds && stale < kMostStaleAtRandom; ++round) {
       if (Ended() && round > 0) return;
@@ -757,8 +752,7 @@ class Planner {
       Sequence sequence = realised->sequence;
       if (improver.Repair(sequence, Hopeless())) {
         improver.Prune(sequence);
-        Offer(sequence, capacity);
-        least = std::min(least, CostOf(sequence));
+        least = std::min(least, Offer(sequence, capacity));
       }
       if (IsEnough() || !options_.rules.reprice) return;
       if (round > 0 && IsFar(least)) return;
@@ -771,7 +765,6 @@ class Planner {
           extra.assign(extra.size(), 0);
         } else {
           if (!changed && realised->extra.empty()) return;
-
           at_random = true;
         }
       }
