@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/try.h"
+#include "base/wide.h"
 #include "berth/recompute.h"
 #include "berth/spill.h"
 #include "graph/plan.h"
@@ -34,8 +35,9 @@ constexpr int kPartOfOrderWithRepeats = 10;
 // graph.
 constexpr int kChecksAfterOrder = 4;
 
-// Plans with both begin with plans with either, each in this part of the time.
-constexpr int kPartOfOneKind = 3;
+// Plans with both begin with plans with either: the first in this part of the time, the second in this part
+// of what it leaves.
+constexpr int kPartOfOneKind = 6;
 
 double SecondsSince(Budget::Clock::time_point begin) {
   return std::chrono::duration<double>(Budget::Clock::now() - begin).count();
@@ -131,7 +133,8 @@ Result<PlanAnswer> PlanWithoutSpills(const Graph& graph, const PlanOptions& opti
   return answer;
 }
 
-Result<PlanAnswer> PlanWithinCapacity(const Graph& graph, const PlanOptions& options,
+// Only plans with less traffic than `useful` are looked for.
+Result<PlanAnswer> PlanWithinCapacity(const Graph& graph, const PlanOptions& options, Bytes useful,
                                       Budget& budget) {
   const auto begin = Budget::Clock::now();
   BERTH_TRY(Validate(graph));
@@ -167,8 +170,8 @@ Result<PlanAnswer> PlanWithinCapacity(const Graph& graph, const PlanOptions& opt
   };
   const Bytes program_order_peak =
       internal::UnplacedPlan(graph, ProgramOrder(graph), counting).peak();
-  PlanAnswer answer =
-      BERTH_TRY(internal::plan::SearchForSpills(graph, spill, std::move(model), set_up, budget));
+  PlanAnswer answer = BERTH_TRY(
+      internal::plan::SearchForSpills(graph, spill, std::move(model), set_up, useful, budget));
   answer.scheduling = named.search;
   answer.peak_bound = named.peak_bound;
   answer.least_peak = named.least_peak;
@@ -181,16 +184,29 @@ Result<PlanAnswer> PlanWithinCapacity(const Graph& graph, const PlanOptions& opt
   return answer;
 }
 
-// The plans with `recompute` alone, and with spills alone, as far as there are any within the capacity.
+// The least traffic whose copies over `link` take `nanoseconds` for certain.
+Bytes TrafficThatTakes(std::int64_t nanoseconds, const Link& link) {
+  constexpr internal::Wide kSecond = 1'000'000'000;
+  const Bytes fastest = std::max(link.out_bytes_per_second, link.in_bytes_per_second);
+  const internal::Wide bytes = (internal::Wide{nanoseconds} * fastest + kSecond - 1) / kSecond;
+  return static_cast<Bytes>(std::min<internal::Wide>(bytes, internal::spill::kNoCost));
+}
+
+// The plans with `recompute` alone, and with spills alone, as far as there are any within the capacity. One
+// with spills is looked for only if it may be the cheaper one.
 Result<std::vector<MemoryPlan>> PlansOfOneKind(const Graph& graph, const PlanOptions& options,
                                                const RecomputeOptions& recompute,
                                                const NamedBudgets& named, Budget& budget) {
   std::vector<MemoryPlan> plans;
+  Bytes useful = internal::spill::kNoCost;
   {
     Budget part(budget, 1.0 / kPartOfOneKind);
     if (budget.has_node_limit()) part.SetNodeLimit(part.node_limit() / kPartOfOneKind);
     PlanAnswer again = BERTH_TRY(internal::recompute::PlanValid(graph, recompute, 0, part));
-    if (again.best && again.fits()) plans.push_back(std::move(*again.best));
+    if (again.best && again.fits()) {
+      useful = TrafficThatTakes(again.best->recomputed.cost, *options.link);
+      plans.push_back(std::move(*again.best));
+    }
   }
   PlanOptions spill = options;
   spill.recompute = false;
@@ -198,9 +214,9 @@ Result<std::vector<MemoryPlan>> PlansOfOneKind(const Graph& graph, const PlanOpt
   spill.gap = 0;  // It is of the sum of both costs.
   spill.capacity = recompute.capacity;
   spill.budgets = named;
-  Budget part(budget, 1.0 / (kPartOfOneKind - 1));
-  if (budget.has_node_limit()) part.SetNodeLimit(part.node_limit() / (kPartOfOneKind - 1));
-  PlanAnswer spilled = BERTH_TRY(PlanWithinCapacity(graph, spill, part));
+  Budget part(budget, 1.0 / kPartOfOneKind);
+  if (budget.has_node_limit()) part.SetNodeLimit(part.node_limit() / kPartOfOneKind);
+  PlanAnswer spilled = BERTH_TRY(PlanWithinCapacity(graph, spill, useful, part));
   if (spilled.best && spilled.fits()) plans.push_back(std::move(*spilled.best));
   return plans;
 }
@@ -333,8 +349,8 @@ Result<PlanAnswer> Plan(const Graph& graph, const PlanOptions& options, Budget& 
       : options.memories.may_move ? internal::plan::PlanWithMoves(graph, options, budget)
       : several                   ? internal::plan::PlanInMemories(graph, options, budget)
       : options.recompute         ? PlanWithRepeats(graph, options, budget)
-      : options.spill             ? PlanWithinCapacity(graph, options, budget)
-                                  : PlanWithoutSpills(graph, options, budget));
+      : options.spill ? PlanWithinCapacity(graph, options, internal::spill::kNoCost, budget)
+                      : PlanWithoutSpills(graph, options, budget));
   answer.seconds = SecondsSince(begin);
   internal::AdmitUnsized(graph, options.schedule.counting, answer);
   return answer;

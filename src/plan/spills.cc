@@ -63,9 +63,10 @@ void StateSearch(PlanAnswer& answer, std::int64_t nodes, double seconds) {
   answer.spilling.seconds += seconds;
 }
 
-[[nodiscard]] bool IsOpen(const PlanAnswer& answer, Budget& budget) {
+[[nodiscard]] bool IsOpen(const PlanAnswer& answer, Bytes useful, Budget& budget) {
   const bool open = answer.outcome == Outcome::kFeasible || answer.outcome == Outcome::kUnknown;
-  return open && answer.stopped != StopReason::kGap && !budget.Exhausted();
+  return open && answer.traffic_bound < useful && answer.stopped != StopReason::kGap &&
+         !budget.Exhausted();
 }
 
 // A part of the time that hears of a cancellation of the whole: once cancelled, the search over residencies
@@ -84,12 +85,13 @@ Result<PlanAnswer> SearchInPart(const Graph& graph, const SpillOptions& options,
 
 // The search over residencies once more, from what is known by now.
 Result<void> SearchAgain(const Graph& graph, const SpillOptions& options, spill::Model model,
-                         double seconds, PlanAnswer& answer, Budget& budget) {
+                         double seconds, Bytes useful, PlanAnswer& answer, Budget& budget) {
   SpillOptions again = options;
   spill::Known known;
   known.traffic_bound = answer.traffic_bound;
+  known.traffic = useful;
   if (answer.best && answer.fits()) {
-    known.traffic = answer.best->traffic.avoidable();
+    known.traffic = std::min(useful, answer.best->traffic.avoidable());
     if (!options.fixed_order) again.orders.push_back(answer.best->order);
   }
   PlanAnswer found =
@@ -111,19 +113,21 @@ Result<void> SearchAgain(const Graph& graph, const SpillOptions& options, spill:
 }  // namespace
 
 Result<PlanAnswer> SearchForSpills(const Graph& graph, const SpillOptions& options,
-                                   spill::Model model, double seconds, Budget& budget) {
+                                   spill::Model model, double seconds, Bytes useful,
+                                   Budget& budget) {
+  const spill::Known known = {0, useful};
   if (!budget.has_time_limit() || graph.operators.size() > kMostOperatorsToImprove) {
-    return spill::PlanValid(graph, options, std::move(model), seconds, {}, budget);
+    return spill::PlanValid(graph, options, std::move(model), seconds, known, budget);
   }
   spill::Model copy = model;
-  PlanAnswer answer =
-      BERTH_TRY(SearchInPart(graph, options, std::move(copy), seconds, {}, kShareOfFirst, budget));
-  if (IsOpen(answer, budget)) {
+  PlanAnswer answer = BERTH_TRY(
+      SearchInPart(graph, options, std::move(copy), seconds, known, kShareOfFirst, budget));
+  if (IsOpen(answer, useful, budget)) {
     Budget part(budget, kShareOfSequences);
     BERTH_TRY(ImproveSpills(graph, options, answer, part));
   }
-  if (IsOpen(answer, budget)) {
-    BERTH_TRY(SearchAgain(graph, options, std::move(model), seconds, answer, budget));
+  if (IsOpen(answer, useful, budget)) {
+    BERTH_TRY(SearchAgain(graph, options, std::move(model), seconds, useful, answer, budget));
   }
   return answer;
 }

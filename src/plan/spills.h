@@ -16,9 +16,10 @@
 namespace berth::internal::plan {
 
 // As PlanWithSpills(). `graph` must be valid, `model` is made of it without ancestors, and `seconds` is how
-// long both took.
+// long both took. Only plans with less traffic than `useful` are looked for: where there is none, the answer
+// may have no plan, with kUnknown.
 [[nodiscard]] Result<PlanAnswer> SearchForSpills(const Graph& graph, const SpillOptions& options,
-                                                 spill::Model model, double seconds,
+                                                 spill::Model model, double seconds, Bytes useful,
                                                  Budget& budget);
 
 // The search for sequences by itself: replaces the plan and the bound of `answer`, which PlanWithSpills()

@@ -84,8 +84,9 @@ TEST(SearchForSpillsTest, ProvesNoMoreThanIsTrue) {
     options.rules.cuts = seed % 5 == 0;
     const Bytes truth = LeastTraffic(graph, options);
     Budget budget(0.0005 * static_cast<double>(1 + seed % 8));
-    const auto answer = SearchForSpills(
-        graph, options, spill::CompileModel(graph, options.counting, false), 0, budget);
+    const auto answer =
+        SearchForSpills(graph, options, spill::CompileModel(graph, options.counting, false), 0,
+                        spill::kNoCost, budget);
     ASSERT_TRUE(answer.has_value()) << answer.error().message;
     EXPECT_LE(answer->traffic_bound, truth);
     EXPECT_GE(answer->traffic_by_sum, truth);
@@ -100,6 +101,46 @@ TEST(SearchForSpillsTest, ProvesNoMoreThanIsTrue) {
   }
   EXPECT_GE(fits * 2, static_cast<int>(seeds));
   EXPECT_GT(proved, 0);
+}
+
+// Where less traffic than what is useful is impossible, the search ends with that; else it finds the least.
+TEST(SearchForSpillsTest, LooksForUsefulPlansOnly) {
+  int none = 0;
+  int some = 0;
+  for (std::uint64_t seed = 1; seed <= Seeds(300); ++seed) {
+    SCOPED_TRACE(seed);
+    GraphKnobs knobs = AllGraphKnobs();
+    knobs.min_operators = 4;
+    knobs.max_operators = 7;
+    const Graph graph = RandomGraph(seed, knobs);
+    const SpillOptions options = OptionsOf(graph, seed);
+    const Bytes truth = LeastTraffic(graph, options);
+    Budget whole;
+    const PlanAnswer least = *PlanWithSpills(graph, options, whole);
+    if (truth == 0 || !least.best || !least.fits()) continue;  // Offsets may be impossible.
+    const Bytes traffic = least.best->traffic.avoidable();
+    for (const bool limited : {false, true}) {
+      for (const Bytes useful : {truth, traffic + 1}) {
+        Budget budget;
+        if (limited) budget.SetTimeLimit(60);
+        const PlanAnswer answer = *SearchForSpills(
+            graph, options, spill::CompileModel(graph, options.counting, false), 0, useful, budget);
+        EXPECT_LE(answer.traffic_bound, truth);
+        EXPECT_NE(answer.outcome, Outcome::kInfeasible);
+        if (useful == truth) {
+          EXPECT_EQ(answer.traffic_bound, truth);
+          ++none;
+          continue;
+        }
+        ASSERT_TRUE(answer.best && answer.fits());
+        EXPECT_LE(answer.best->traffic.avoidable(), traffic);
+        ++some;
+      }
+    }
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(none, 0);
+  EXPECT_GT(some, 0);
 }
 
 // What is known of a plan and of a bound is as good as if the search had found it.

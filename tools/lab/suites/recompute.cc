@@ -424,8 +424,12 @@ Result<std::optional<Duel>> Fight(const Graph& graph, Bytes capacity, const Orde
   return duel;
 }
 
-// Sixteen bytes of memory in a nanosecond, and half as many over the link.
-constexpr Link kSmallLink = {8'000'000'000, 8'000'000'000, 0};
+// Sixteen bytes of memory in a nanosecond, and a part of it over the link.
+constexpr Bytes kMemoryBytesPerSecond = 16'000'000'000;
+constexpr Link LinkOf(int part) {
+  return {kMemoryBytesPerSecond / part, kMemoryBytesPerSecond / part, 0};
+}
+constexpr Link kSmallLink = LinkOf(2);
 void PriceByBytes(Graph& graph) {
   const OperatorCosts costs = CostsOf(graph);
   for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
@@ -531,9 +535,129 @@ Result<void> Programs(Lab& lab) {
   return {};
 }
 
-constexpr std::array<Experiment, 3> kExperiments = {
+Result<PlanAnswer> AskWithCopies(const Graph& graph, Bytes capacity,
+                                 const std::optional<Link>& link, double limit) {
+  PlanOptions options;
+  options.capacity = capacity;
+  options.spill = true;
+  options.recompute = link.has_value();
+  options.link = link;
+  Budget budget;
+  budget.SetTimeLimit(limit);
+  PlanAnswer answer = BERTH_TRY(Plan(graph, options, budget));
+  cli::VerifyOrDie(graph, {}, answer);
+  return answer;
+}
+
+// What each kind of plan adds to a run of one step within one budget, in nanoseconds; none: no plan.
+struct Added {
+  std::optional<std::int64_t> again;
+  std::optional<std::int64_t> copies;
+  std::optional<std::int64_t> both;
+  std::int64_t bound = 0;  // Of all three.
+
+  [[nodiscard]] std::int64_t best_of_one() const {
+    return std::min(again.value_or(kMaxBytes), copies.value_or(kMaxBytes));
+  }
+};
+
+Cell AddedCell(const std::optional<std::int64_t>& added, std::int64_t all) {
+  return added ? ShareCell(*added, all) : Cell{"no plan", ""};
+}
+
+// In how many cases both together are no dearer than the better of the two alone, and cheaper.
+struct Tally {
+  int cases = 0;
+  int no_dearer = 0;
+  int cheaper = 0;
+
+  void Add(Lab& lab, const std::string& where, const Added& added) {
+    const std::int64_t best = added.best_of_one();
+    if (best < added.bound) {
+      lab.Note(where + ": a plan of one kind costs less than the bound of both");
+    }
+    ++cases;
+    no_dearer += added.both && *added.both <= best ? 1 : 0;
+    cheaper += added.both && *added.both < best ? 1 : 0;
+    if (!added.both || *added.both > best) lab.Say(where + ": one kind alone costs less.");
+  }
+};
+
+Result<void> MeasureJoint(Lab& lab, const GraphInput& priced, int percent, Bytes capacity,
+                          double limit, Tally& tally, Sheet& sheet) {
+  const Graph& graph = priced.graph;
+  const std::string name = priced.name + ", " + std::to_string(percent) + " %";
+  lab.Progress("joint, " + name);
+  const PlanAnswer again = BERTH_TRY(Ask(graph, capacity, {}, {}, limit));
+  const PlanAnswer spilled = BERTH_TRY(AskWithCopies(graph, capacity, {}, limit));
+  const std::int64_t all = CostOfAll(graph);
+  for (const int part : {2, 10, 50}) {
+    const Link link = LinkOf(part);
+    const PlanAnswer both = BERTH_TRY(AskWithCopies(graph, capacity, link, limit));
+    if (both.outcome == Outcome::kInfeasible && !HasPlan(again) && !HasPlan(spilled)) continue;
+    Added added;
+    if (HasPlan(again)) added.again = CostOf(again);
+    if (HasPlan(spilled)) {
+      const Traffic& traffic = spilled.best->traffic;
+      added.copies = link.Out(traffic.spilled) + link.In(traffic.retrieved);
+    }
+    if (HasPlan(both)) added.both = both.best->overhead();
+    const bool possible = both.outcome != Outcome::kInfeasible;
+    added.bound = possible ? both.recompute_bound : kMaxBytes;
+    tally.Add(lab, name + ", 1/" + std::to_string(part), added);
+    sheet.AddRow({TextCell(priced.name),
+                  {std::to_string(percent) + " %", std::to_string(percent)},
+                  BytesCell(capacity),
+                  {"", std::to_string(all)},
+                  {"1/" + std::to_string(part), std::to_string(part)},
+                  AddedCell(added.again, all),
+                  AddedCell(added.copies, all),
+                  AddedCell(added.both, all),
+                  ShareCell(added.bound, all)});
+  }
+  return {};
+}
+
+// Operators that run again, tensors that leave, or both.
+Result<void> Joint(Lab& lab) {
+  lab.Heading("Recomputation, copies, or both",
+              "Training steps, any order, each run with the same limit. Budgets in % of the least "
+              "peak; links in parts of the memory's bandwidth.");
+  auto networks =
+      BERTH_TRY(Networks(lab, fs::path("graphs") / "training", internal::GraphFamily::kCell));
+  const double limit = lab.TimeLimit(10);
+  Sheet sheet({{"graph", "graph", false},
+               {"budget", "capacity_percent"},
+               {"bytes", "capacity_bytes"},
+               {"", "cost_of_all_ns"},
+               {"link", "link_part", false},
+               {"recomputation", "recompute_ns"},
+               {"copies", "copies_ns"},
+               {"both", "both_ns"},
+               {"bound", "bound_ns"}});
+  Tally tally;
+  for (GraphInput& network : networks) {
+    PriceByBytes(network.graph);
+    const Order order = BERTH_TRY(LeastPeak(lab, "joint", network, limit));
+    const Bytes peak = Live(network.graph, order).peak;
+    for (const int percent : {90, 75, 50}) {
+      BERTH_TRY(MeasureJoint(lab, network, percent, PercentOf(peak, percent), limit, tally, sheet));
+    }
+  }
+  lab.Progress("");
+  lab.Say("What is added to a run, in % of it; the bound is proved, for all three.\n");
+  lab.Show(sheet);
+  lab.Say("Both together cost no more than the better of the two alone in " +
+          std::to_string(tally.no_dearer) + " of " + std::to_string(tally.cases) +
+          " cases, and less in " + std::to_string(tally.cheaper) + ".\n");
+  lab.Keep("joint", sheet);
+  return {};
+}
+
+constexpr std::array<Experiment, 4> kExperiments = {
     {{"moccasin", "MOCCASIN's benchmark", Moccasin},
      {"training", "Training steps", Training},
+     {"joint", "Recomputation, copies, or both", Joint},
      {"programs", "The integer programs against the search", Programs}}};
 
 }  // namespace
