@@ -426,9 +426,10 @@ void Improver::Perturb(Sequence& sequence, std::int64_t bound, const Patience& p
                        const std::function<void(const Sequence&)>& found) {
   const bool whole = Descend(sequence, bound, patience, found, [&] {
     bool changed = false;
+    const auto most_copied = static_cast<double>(Now().cost);
     const auto times = random_.Uniform(1, kMostPerturbed);
     for (std::int64_t k = 0; k < times && timeline_.valid(); ++k) {
-      changed = (random_.Chance(0.5) ? MoveSome() : ReturnSome(kNever)) || changed;
+      changed = (random_.Chance(0.5) ? MoveSome() : ReturnSome(kNever, most_copied)) || changed;
     }
     return changed;
   });
@@ -547,14 +548,17 @@ std::optional<Pause> Improver::SomePauseAt(std::size_t position) {
 }
 
 // Makes a random storage again before a random use.
-bool Improver::ReturnSome(double most) {
+bool Improver::ReturnSome(double most, double most_copied) {
   // Where the memory is full, if it is too small.
   const bool at_peak = timeline_.excess() > 0 && random_.Chance(0.5);
   const std::size_t around = at_peak ? timeline_.Peak() : SomePosition();
   const std::optional<Pause> pause = SomePauseAt(around);
   if (!pause) return false;
-  const bool made = pause->version <= model_.storages[pause->storage].again;
-  const bool copied = model_.MayCopy(pause->storage) && (!made || random_.Chance(0.5));
+  const StorageInfo& info = model_.storages[pause->storage];
+  const bool made = pause->version <= info.again;
+  const bool copied = model_.MayCopy(pause->storage) &&
+                      static_cast<double>(info.in_cost) <= most_copied &&
+                      (!made || random_.Chance(0.5));
   const auto edits = copied ? Copy(*pause) : Return(*pause, random_.Chance(0.5) ? around : 0, most);
   if (!edits) return false;
   Change(*edits);
@@ -574,7 +578,7 @@ bool Improver::RemoveSome() {
 bool Improver::ChangeSome(double most) {
   const double draw = random_.Real();
   if (draw < kChanceOfMove) return MoveSome();
-  if (draw < kChanceOfMove + kChanceOfReturn) return ReturnSome(most);
+  if (draw < kChanceOfMove + kChanceOfReturn) return ReturnSome(most, most);
   return RemoveSome() || MoveSome();
 }
 

@@ -110,9 +110,10 @@ class Improver {
                const std::function<void(const Sequence&)>& found);
   [[nodiscard]] Sequence StartOf(std::size_t turn, const Sequence& sequence,
                                  const std::vector<Sequence>& orders) const;
-  // Each makes one random change. False if there was none, or if what it adds costs more than `most`.
+  // Each makes one random change. False if there was none, or if what it adds costs more than `most`, or
+  // `most_copied` if that is a copy.
   bool MoveSome();
-  bool ReturnSome(double most);
+  bool ReturnSome(double most, double most_copied);
   bool RemoveSome();
   bool ChangeSome(double most);
   [[nodiscard]] bool RangeOf(std::size_t from, std::size_t& lower, std::size_t& upper) const;

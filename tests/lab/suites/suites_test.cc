@@ -396,12 +396,14 @@ TEST_F(SuitesTest, RecomputeQuickly) {
   EXPECT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
   EXPECT_EQ(result.standard_output.find("Faults"), std::string::npos);
   std::set<std::string> files = {"recompute-conditions.json", "recompute-moccasin.csv",
-                                 "recompute-training.csv"};
+                                 "recompute-training.csv", "recompute-joint.csv"};
   const bool solver = Info(Baseline::kIlp).available();
   if (solver) files.insert("recompute-programs.csv");
   EXPECT_EQ(Files(), files);
   EXPECT_EQ(Csv("recompute-moccasin.csv").size(), 1 + 2 * 3U);  // Two graphs, three budgets.
   EXPECT_EQ(Csv("recompute-training.csv").size(), 1 + 2 * 4U);
+  // Two graphs fit in 90 % alone, with three links.
+  EXPECT_EQ(Csv("recompute-joint.csv").size(), 1 + 2 * 3U);
   // All closed, so the same on every machine.
   ExpectRow("recompute-training.csv", {{"graph", "cell-20-4-1"}, {"capacity_percent", "90"}},
             {{"capacity_bytes", "51092"},
@@ -412,6 +414,9 @@ TEST_F(SuitesTest, RecomputeQuickly) {
              {"peak_cost", "8192"},
              {"partition_cost", "8192"},
              {"checkmate_cost", solver ? "8192" : ""}});
+  ExpectRow(
+      "recompute-joint.csv", {{"graph", "cell-20-4-1"}, {"link_part", "10"}},
+      {{"recompute_ns", "512"}, {"copies_ns", "10240"}, {"both_ns", "512"}, {"bound_ns", "512"}});
   ExpectRow("recompute-moccasin.csv", {{"graph", "irregular-20-4-1"}, {"capacity_percent", "90"}},
             {{"capacity_bytes", "28397"}, {"any_cost", ""}, {"checkmate_cost", ""}});
   if (!solver) return;

@@ -625,7 +625,7 @@ Result<void> Joint(Lab& lab) {
               "peak; links in parts of the memory's bandwidth.");
   auto networks =
       BERTH_TRY(Networks(lab, fs::path("graphs") / "training", internal::GraphFamily::kCell));
-  const double limit = lab.TimeLimit(10);
+  const double limit = lab.TimeLimit(4);
   Sheet sheet({{"graph", "graph", false},
                {"budget", "capacity_percent"},
                {"bytes", "capacity_bytes"},
