@@ -547,6 +547,13 @@ std::optional<Pause> Improver::SomePauseAt(std::size_t position) {
   return std::nullopt;
 }
 
+// The cheaper way to have a version again is the more likely one.
+double Improver::ChanceOfCopy(const StorageInfo& info, std::int32_t version) {
+  const auto made = static_cast<double>(info.price[static_cast<std::size_t>(version)]) + 1;
+  const auto copied = static_cast<double>(info.in_cost + info.OutCost(version)) + 1;
+  return made / (made + copied);
+}
+
 // Makes a random storage again before a random use.
 bool Improver::ReturnSome(double most, double most_copied) {
   // Where the memory is full, if it is too small.
@@ -558,7 +565,7 @@ bool Improver::ReturnSome(double most, double most_copied) {
   const bool made = pause->version <= info.again;
   const bool copied = model_.MayCopy(pause->storage) &&
                       static_cast<double>(info.in_cost) <= most_copied &&
-                      (!made || random_.Chance(0.5));
+                      (!made || random_.Chance(ChanceOfCopy(info, pause->version)));
   const auto edits = copied ? Copy(*pause) : Return(*pause, random_.Chance(0.5) ? around : 0, most);
   if (!edits) return false;
   Change(*edits);

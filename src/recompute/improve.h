@@ -114,6 +114,7 @@ class Improver {
   // `most_copied` if that is a copy.
   bool MoveSome();
   bool ReturnSome(double most, double most_copied);
+  [[nodiscard]] static double ChanceOfCopy(const StorageInfo& info, std::int32_t version);
   bool RemoveSome();
   bool ChangeSome(double most);
   [[nodiscard]] bool RangeOf(std::size_t from, std::size_t& lower, std::size_t& upper) const;
