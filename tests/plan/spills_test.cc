@@ -179,7 +179,7 @@ TEST(SearchForSpillsTest, StartsFromWhatIsKnown) {
 // Of larger graphs, from a plan that hardly any search has seen.
 TEST(ImproveSpillsTest, NoPlanBecomesDearer) {
   int less = 0;
-  for (std::uint64_t seed = 1; seed <= Seeds(30); ++seed) {
+  for (std::uint64_t seed = 1; seed <= Seeds(150); ++seed) {
     SCOPED_TRACE(seed);
     const Graph graph = RandomGraph(seed, SpillKnobs(20, 30));
     SpillOptions options;
