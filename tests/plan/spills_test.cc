@@ -13,6 +13,13 @@
 namespace berth::internal::plan {
 namespace {
 
+Graph SmallGraph(std::uint64_t seed, int min_operators, int max_operators) {
+  GraphKnobs knobs = AllGraphKnobs();
+  knobs.min_operators = min_operators;
+  knobs.max_operators = max_operators;
+  return RandomGraph(seed, knobs);
+}
+
 SpillOptions OptionsOf(const Graph& graph, std::uint64_t seed) {
   SpillOptions options;
   options.counting.inputs = seed % 3 == 0;
@@ -35,10 +42,7 @@ TEST(ImproveSpillsTest, FindsTheLeastTrafficAndProvesNoMore) {
   int lost = 0;  // Plans that the search over residencies finds.
   for (std::uint64_t seed = 1; seed <= Seeds(1500); ++seed) {
     SCOPED_TRACE(seed);
-    GraphKnobs knobs = AllGraphKnobs();
-    knobs.min_operators = 3;
-    knobs.max_operators = 7;
-    const Graph graph = RandomGraph(seed, knobs);
+    const Graph graph = SmallGraph(seed, 3, 7);
     const SpillOptions options = OptionsOf(graph, seed);
     const Bytes truth = LeastTraffic(graph, options);
     PlanAnswer answer;
@@ -74,10 +78,7 @@ TEST(SearchForSpillsTest, ProvesNoMoreThanIsTrue) {
   const std::uint64_t seeds = Seeds(600);
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     SCOPED_TRACE(seed);
-    GraphKnobs knobs = AllGraphKnobs();
-    knobs.min_operators = 5;
-    knobs.max_operators = 8;
-    const Graph graph = RandomGraph(seed, knobs);
+    const Graph graph = SmallGraph(seed, 5, 8);
     SpillOptions options = OptionsOf(graph, seed);
     options.rules.peaks = seed % 2 == 0;
     options.rules.whole = seed % 3 == 0;
@@ -109,10 +110,7 @@ TEST(SearchForSpillsTest, LooksForUsefulPlansOnly) {
   int some = 0;
   for (std::uint64_t seed = 1; seed <= Seeds(300); ++seed) {
     SCOPED_TRACE(seed);
-    GraphKnobs knobs = AllGraphKnobs();
-    knobs.min_operators = 4;
-    knobs.max_operators = 7;
-    const Graph graph = RandomGraph(seed, knobs);
+    const Graph graph = SmallGraph(seed, 4, 7);
     const SpillOptions options = OptionsOf(graph, seed);
     const Bytes truth = LeastTraffic(graph, options);
     Budget whole;
@@ -148,10 +146,7 @@ TEST(SearchForSpillsTest, StartsFromWhatIsKnown) {
   int cheaper = 0;
   for (std::uint64_t seed = 1; seed <= Seeds(600); ++seed) {
     SCOPED_TRACE(seed);
-    GraphKnobs knobs = AllGraphKnobs();
-    knobs.min_operators = 4;
-    knobs.max_operators = 7;
-    const Graph graph = RandomGraph(seed, knobs);
+    const Graph graph = SmallGraph(seed, 4, 7);
     const SpillOptions options = OptionsOf(graph, seed);
     const Bytes truth = LeastTraffic(graph, options);
     const auto search = [&](const spill::Known& known) {

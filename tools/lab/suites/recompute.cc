@@ -84,14 +84,8 @@ std::int64_t CostOfAll(const Graph& graph) {
   return all;
 }
 
-// By Berth, over all orders or with first executions in `order`.
-Result<PlanAnswer> Ask(const Graph& graph, Bytes capacity, const std::optional<Order>& order,
-                       const std::vector<Order>& more, double limit) {
-  PlanOptions options;
-  options.capacity = capacity;
-  options.recompute = true;
-  options.order = order;
-  options.more_orders = more;
+// By Berth. Seconds are of the processor.
+Result<PlanAnswer> PlanAndVerify(const Graph& graph, const PlanOptions& options, double limit) {
   Budget budget;
   budget.SetTimeLimit(limit);
   const double start = ProcessorSeconds();
@@ -99,6 +93,17 @@ Result<PlanAnswer> Ask(const Graph& graph, Bytes capacity, const std::optional<O
   answer.seconds = ProcessorSeconds() - start;
   cli::VerifyOrDie(graph, {}, answer);
   return answer;
+}
+
+// Over all orders or with first executions in `order`.
+Result<PlanAnswer> Ask(const Graph& graph, Bytes capacity, const std::optional<Order>& order,
+                       const std::vector<Order>& more, double limit) {
+  PlanOptions options;
+  options.capacity = capacity;
+  options.recompute = true;
+  options.order = order;
+  options.more_orders = more;
+  return PlanAndVerify(graph, options, limit);
 }
 
 Result<std::optional<RecomputeBaselineAnswer>> AskOther(const GraphInput& network,
@@ -542,11 +547,7 @@ Result<PlanAnswer> AskWithCopies(const Graph& graph, Bytes capacity,
   options.spill = true;
   options.recompute = link.has_value();
   options.link = link;
-  Budget budget;
-  budget.SetTimeLimit(limit);
-  PlanAnswer answer = BERTH_TRY(Plan(graph, options, budget));
-  cli::VerifyOrDie(graph, {}, answer);
-  return answer;
+  return PlanAndVerify(graph, options, limit);
 }
 
 // What each kind of plan adds to a run of one step within one budget, in nanoseconds; none: no plan.
