@@ -27,7 +27,6 @@ constexpr std::size_t kHistoryOfCalm = 1'000;
 constexpr std::int64_t kTrialsOfCalm = 10'000;  // At least, and for each execution.
 constexpr std::int64_t kTrialsOfCalmForEach = 240;
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr std::size_t kTurns = 4;
 constexpr double kLargestStep = 7;
 constexpr double kDearer = 1.3;
 constexpr double kCheaper = 0.9;
@@ -335,17 +334,17 @@ void Improver::Exchange(Sequence& sequence, const std::vector<Sequence>& orders,
     if (after.fits && (!before.fits || after.cost < before.cost)) {
       failed = 0;
       effort.turn = 0;
-    } else if (effort.turn++ % kTurns == kTurns - 1) {
+    } else if (effort.turn++ % Effort::kTurns == Effort::kTurns - 1) {
       effort.history = effort.history < kMostHistory ? 2 * effort.history : Effort::kLeast;
     }
   }
 }
 
-// Some turns the best sequence, then one without repeats: its first executions, or an order.
+// The best sequence, and by turns one without repeats: its first executions, or an order.
 Sequence Improver::StartOf(std::size_t turn, const Sequence& sequence,
                            const std::vector<Sequence>& orders) const {
-  if (turn % kTurns != kTurns - 1) return sequence;
-  const std::size_t k = turn / kTurns % (orders.size() + 1);
+  if (turn % Effort::kTurns != Effort::kTurns - 1) return sequence;
+  const std::size_t k = turn / Effort::kTurns % (orders.size() + 1);
   return k == 0 || fixed_order_ ? WithoutRepeats(sequence) : orders[k - 1];
 }
 

@@ -19,13 +19,16 @@
 
 namespace berth::internal::recompute {
 
-// How long one attempt of Exchange() is: the next is longer after each that found nothing.
+// How long one attempt of Exchange() is, and where it starts: the next is longer after each that found
+// nothing.
 struct Effort {
   static constexpr std::size_t kLeast = 800;
+  static constexpr std::size_t kTurns =
+      2;                         // In one of so many turns from a sequence without repeats.
   std::size_t history = kLeast;  // Trials back to what is compared with.
   std::size_t turn = 0;          // Since the latest better sequence.
-  // For a sequence that is nearly good.
-  [[nodiscard]] Effort Less() const { return {std::max(kLeast, history / 8), 0}; }
+  // What fits less memory is far from what was made to fit it, but near to the same order without repeats.
+  [[nodiscard]] static Effort WithoutRepeats() { return {kLeast, kTurns - 1}; }
 };
 
 class Improver {
@@ -42,8 +45,8 @@ class Improver {
   // Moves executions of a sequence that fits, at no cost, so that the memory is full in fewer steps.
   void Calm(Sequence& sequence);
   // Adds, moves and takes out at random. `sequence` must be valid, and may exceed the capacity; it
-  // becomes the best that fits, and `found` is called with it now and then. Starts over from it, from its
-  // first executions and from `orders` by turns. Ends after `patience` trials without a better one, or when
+  // becomes the best that fits, and `found` is called with it now and then. Starts over from it, and from its
+  // first executions or one of `orders`, by turns. Ends after `patience` trials without a better one, or when
   // the cost reaches `bound`. `effort` is where an earlier call left off.
   void Exchange(Sequence& sequence, const std::vector<Sequence>& orders, std::int64_t bound,
                 std::int64_t patience, Effort& effort,

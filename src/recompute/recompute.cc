@@ -63,10 +63,11 @@ constexpr std::int64_t kPatienceForEach = 500;
 constexpr std::size_t kMostExactOperators = 24;
 constexpr std::size_t kMostExactStorages = 100;
 constexpr std::size_t kMostExactStates = 200'000;
-// Of a placement as it is, of one whose executions were moved for it, of one among many that is better
-// than the only one so far, and of all of them.
+// Of a placement as it is, of one whose executions were moved for it (without a time limit, and with one),
+// of one among many that is better than the only one so far, and of all of them.
 constexpr std::int64_t kNodesOfPlacing = 30'000;
 constexpr std::int64_t kNodesOfPlacingCalmed = 60'000;
+constexpr std::int64_t kMostNodesOfPlacing = 1'000'000;
 constexpr std::int64_t kNodesOfPlacingBetween = 4'000;
 constexpr std::int64_t kNodesOfAllPlacing = 4'000'000;
 // Of the time that is left: the first search, those with less memory, and each placement.
@@ -77,24 +78,27 @@ constexpr std::int64_t kPartOfEviction = 32;
 constexpr std::size_t kMostRules = 200;
 constexpr std::size_t kRulesWithoutLimit = 16;
 constexpr double kShareOfExchange = 0.1;
+constexpr double kShareOfExchangeWithLess = 0.4;
 constexpr std::int64_t kPartOfExchange = 8;
-constexpr double kShareOfProbe = 0.25;
+constexpr double kShareOfProbe = 0.6;
+constexpr std::uint64_t kMostProbed = 2;
+constexpr double kShareOfProbed = 0.55;
 constexpr double kShareOfOrders = 0.7;
 constexpr double kShareOfGroups = 0.5;
 constexpr double kShareOfFirst = 0.4;
-constexpr double kShareOfOthers = 0.3;
+constexpr double kShareOfOthers = 0.2;
 constexpr double kShareOfOn = 0.6;
 constexpr int kMostRoundsOn = 6;
-constexpr double kShareOfAllPlacing = 0.35;
+constexpr double kShareOfAllPlacing = 0.4;
 constexpr double kShareOfPlacingAgain = 0.2;
 constexpr double kShareOfPlacingAtLast = 0.5;
 constexpr int kMostPlacedAgain = 4;
-constexpr double kShareOfPlacing = 0.7;
+constexpr double kShareOfPlacing = 0.9;
 // Sequences whose executions are moved for their addresses: tries for one, its part of the time for all,
 // and the part of that for the moves.
-constexpr std::uint64_t kMostCalmed = 5;
-constexpr double kShareOfCalmed = 0.3;
-constexpr double kShareOfCalming = 0.5;
+constexpr std::uint64_t kMostCalmed = 2;
+constexpr double kShareOfCalmed = 0.45;
+constexpr double kShareOfCalming = 0.4;
 constexpr std::size_t kMostPlaced = 3;
 // Times the cost of the best: pruning does not make up the first, and a search whose sequences cost more
 // than the second ends.
@@ -106,9 +110,11 @@ constexpr std::size_t kManyBuffers = 4096;
 constexpr double kSecondsThatMustBe = 0.05;
 constexpr EvictionRule kEvictionRules[] = {{1, true}, {1, false}, {0.5, true}, {2, true}};
 // Less memory to search for, in ten-thousandths, where the best sequence has no addresses; and how near the
-// most with which it has none and the least with which it has some come.
-constexpr int kTighter[] = {50, 100, 200, 400, 700, 1000};
+// most with which it has none and the least with which it has some come: to that, or to this part of the
+// latter.
+constexpr int kTighter[] = {25, 50, 100, 200, 400, 700, 1000};
 constexpr int kNearest = 5;
+constexpr int kNearestPart = 4;
 // The same for the first search, where the first good sequence has none: at least, and at most.
 constexpr int kLeastReduced = 50;
 constexpr int kMostReduced = 200;
@@ -280,10 +286,11 @@ class Planner {
       out_of_budget_ = out_of_budget_ || part.Exhausted();
       search_ = nullptr;
     }
-    if (!best_ && unplaced_) {  // With less memory nothing was found.
-      best_ = unplaced_;
-      found_ = {*first_, *unplaced_};
+    if (!best_ && !unplaced_.empty()) {  // With less memory nothing was found.
+      best_ = unplaced_.front();
+      found_ = {*first_, *best_};
       less_ = 0;
+      unplaced_.clear();
     }
     if (!best_ && !infeasible_ && MayChangeFurther()) {
       ChangeFurther(Lowest(KnownOrders(), options_.capacity), kNoCost);  // Until something fits.
@@ -305,7 +312,7 @@ class Planner {
       placed_ = std::move(best);
       return true;
     }
-    if (!unplaced_ || cost < unplaced_->cost) unplaced_ = std::move(best);
+    unplaced_.push_back(std::move(best));
     return false;
   }
 
@@ -322,7 +329,7 @@ class Planner {
       if (less <= without) continue;
       // Four fifths of what the lowest offsets exceed the capacity by is the least to take away further.
       const Wide further = Wide{LowestExcess()} * 8'000;
-      if (less < kTighter[std::size(kTighter) - 1] &&
+      if (!answer.best && less < kTighter[std::size(kTighter) - 1] &&
           Wide{less - without} * options_.capacity < further) {
         continue;
       }
@@ -336,7 +343,8 @@ class Planner {
 
   // With a reduction of `with` there are offsets, with one of `without` there are none.
   Result<void> Approach(int without, int with, PlanAnswer& answer) {
-    while (with - without > kNearest && answer.best->overhead() > Enough() && MayChangeFurther()) {
+    while (with - without > std::max(kNearest, with / kNearestPart) &&
+           answer.best->overhead() > Enough() && MayChangeFurther()) {
       BERTH_TRY(PlaceAgain(kShareOfPlacingAgain, answer));
       const int middle = without + (with - without) / 2;
       const std::optional<bool> placed = BERTH_TRY(PlaceWithLess(middle, answer));
@@ -347,13 +355,21 @@ class Planner {
     return {};
   }
 
-  // In part of the time: the best sequence that has no offsets, with its executions moved differently.
+  // In part of the time: a sequence that has no offsets and costs less than the plan, with its executions
+  // moved differently. By turns, the dearest first: it has the most room.
   Result<void> PlaceAgain(double share, PlanAnswer& answer) {
-    if (!unplaced_ || !MayChangeFurther()) return {};
-    if (answer.best && answer.best->overhead() <= unplaced_->cost) return {};
+    if (!MayChangeFurther()) return {};
+    if (answer.best) {
+      std::erase_if(unplaced_,
+                    [&](const Found& found) { return found.cost >= answer.best->overhead(); });
+    }
+    if (unplaced_.empty()) return {};
+    std::stable_sort(unplaced_.begin(), unplaced_.end(),
+                     [](const Found& a, const Found& b) { return a.cost > b.cost; });
     Budget part(budget_, share);
+    const Sequence& sequence = unplaced_[placed_again_ % unplaced_.size()].sequence;
     const std::uint64_t seed = options_.seed + kMostCalmed + placed_again_++;
-    static_cast<void>(BERTH_TRY(PlaceCalmed(unplaced_->sequence, seed, part, answer)));
+    static_cast<void>(BERTH_TRY(PlaceCalmed(sequence, seed, part, answer)));
     return {};
   }
 
@@ -365,13 +381,10 @@ class Planner {
   Result<std::optional<bool>> PlaceWithLess(int less, PlanAnswer& answer) {
     const Bytes capacity = CapacityWith(less);
     if (capacity < answer.least.bytes) return std::nullopt;
-    {
-      Budget part(budget_, kShareOfOthers);
-      search_ = &part;
-      FindLower(capacity);
-      out_of_budget_ = out_of_budget_ || part.Exhausted();
-      search_ = nullptr;
-    }
+    const Sequence start = std::exchange(best_, std::nullopt)->sequence;
+    FindLower(start, capacity, kShareOfOthers);
+    // Without any plan, one with so much less is worth the rest of the time.
+    while (!best_ && !answer.best && MayChangeFurther()) FindLower(start, capacity, kShareOfOn);
     if (!best_) return std::nullopt;
     return BERTH_TRY(PlaceBest(answer));
   }
@@ -457,8 +470,11 @@ class Planner {
 
   // As it is, or with its executions moved for it.
   Result<bool> TryPlacingCalmed(const Sequence& sequence, Budget& budget, PlanAnswer& answer) {
-    // Where the first good sequence has no offsets as it is, no other one needs to be tried so.
-    if (less_ == 0 && BERTH_TRY(TryPlacing(sequence, kNodesOfPlacing, budget, answer))) return true;
+    // Where one has no offsets as it is, no other one needs to be tried so.
+    if (!calms_) {
+      if (BERTH_TRY(TryPlacing(sequence, kNodesOfPlacing, budget, answer))) return true;
+      calms_ = true;
+    }
     if (!options_.rules.exchange) return false;
     for (std::uint64_t k = 0; k < kMostCalmed && !budget.Exhausted(); ++k) {
       Budget part(budget, kShareOfCalmed);
@@ -472,7 +488,8 @@ class Planner {
       Budget part(budget, kShareOfCalming);
       MakeImprover(options_.capacity, seed, part).Calm(sequence);
     }
-    return TryPlacing(sequence, kNodesOfPlacingCalmed, budget, answer);
+    const std::int64_t nodes = limited_ ? kMostNodesOfPlacing : kNodesOfPlacingCalmed;
+    return TryPlacing(sequence, nodes, budget, answer);
   }
 
   // True if the offsets fit; the plan is then that of `answer`.
@@ -514,11 +531,12 @@ class Planner {
     return placed;
   }
 
-  // As the best sequence, but with less memory.
-  void FindLower(Bytes capacity) {
-    Sequence sequence = std::exchange(best_, std::nullopt)->sequence;
+  // As `sequence`, but with less memory, in part of the time.
+  void FindLower(Sequence sequence, Bytes capacity, double share) {
+    Budget part(budget_, share);
+    search_ = &part;
     if (!limited_) work_.left = std::max(work_.left, kDefaultWork / 8);
-    Improver improver = MakeImprover(capacity, options_.seed, *search_);
+    Improver improver = MakeImprover(capacity, options_.seed, part);
     Sequence repaired = sequence;
     if (improver.Repair(repaired)) {
       improver.Prune(repaired);
@@ -526,10 +544,13 @@ class Planner {
     }
     if (placed_) Offer(placed_->sequence, capacity);
     if (best_) sequence = best_->sequence;
-    if (!options_.rules.exchange) return;
-    Effort effort = effort_.Less();
-    improver.Exchange(sequence, SearchedOrders(), Enough(), Patience(), effort,
-                      [&](const Sequence& better) { Offer(better, capacity); });
+    if (options_.rules.exchange) {
+      Effort effort = Effort::WithoutRepeats();
+      improver.Exchange(sequence, SearchedOrders(), Enough(), Patience(), effort,
+                        [&](const Sequence& better) { Offer(better, capacity); });
+    }
+    out_of_budget_ = out_of_budget_ || part.Exhausted();
+    search_ = nullptr;
   }
 
   Result<void> FindSequences(PlanAnswer& answer) {
@@ -568,6 +589,7 @@ class Planner {
       ExchangeInPart(known, capacity);
       if (!IsEnough()) BERTH_TRY(ReduceForPlacing(answer));
       capacity = CapacityWith(less_);
+      if (less_ > 0) ExchangeInPart(known, capacity);
     }
     if (options_.rules.group && AnyMayRepeat() && !Ended()) SearchGroups(known, capacity);
     if (!options_.fixed_order) SearchEachInPart(known, capacity);
@@ -582,7 +604,11 @@ class Planner {
     const Sequence sequence = best_->sequence;
     Budget part(*search_, kShareOfProbe);
     if (BERTH_TRY(TryPlacing(sequence, kNodesOfPlacing, part, answer))) return {};
-    if (BERTH_TRY(PlaceCalmed(sequence, options_.seed, part, answer))) return {};
+    calms_ = true;
+    for (std::uint64_t k = 0; k < kMostProbed; ++k) {
+      Budget half(part, kShareOfProbed);
+      if (BERTH_TRY(PlaceCalmed(sequence, options_.seed + k, half, answer))) return {};
+    }
     if (found_.size() > 1) {  // The one before, for a plan.
       const Sequence& before = found_[found_.size() - 2].sequence;
       static_cast<void>(BERTH_TRY(PlaceCalmed(before, options_.seed, part, answer)));
@@ -594,8 +620,9 @@ class Planner {
     less_ = less;
     first_ = found_.front();
     found_.clear();
-    unplaced_ = std::exchange(best_, std::nullopt);
+    unplaced_.push_back(*std::exchange(best_, std::nullopt));
     RepairOrder(sequence, CapacityWith(less));
+    effort_ = Effort::WithoutRepeats();
     return {};
   }
 
@@ -633,7 +660,7 @@ class Planner {
 
   // Where the order matters more than what runs again, changes at random find the most from the start.
   void ExchangeInPart(const std::vector<std::vector<Op>>& orders, Bytes capacity) {
-    Budget part(*search_, kShareOfExchange);
+    Budget part(*search_, less_ > 0 ? kShareOfExchangeWithLess : kShareOfExchange);
     Within(part, work_.left / kPartOfExchange, [&] { Exchange(orders, capacity); });
   }
   // The best sequence, changed at random.
@@ -851,12 +878,13 @@ class Planner {
   int less_ = 0;              // The first search reduced the capacity by so many ten-thousandths.
   Bytes lowest_ = kMaxBytes;  // The height of the lowest offsets at one capacity.
   bool limited_ = false;
+  bool calms_ = false;  // Some sequence has had no offsets as it was.
   bool out_of_budget_ = false;
   bool infeasible_ = false;
-  std::optional<Found> best_;      // By bytes alone, for the capacity searched last.
-  std::optional<Found> first_;     // The one found first, if the first search reduced the capacity.
-  std::optional<Found> placed_;    // What has been placed last, before its executions moved.
-  std::optional<Found> unplaced_;  // The cheapest without offsets.
+  std::optional<Found> best_;    // By bytes alone, for the capacity searched last.
+  std::optional<Found> first_;   // The one found first, if the first search reduced the capacity.
+  std::optional<Found> placed_;  // What has been placed last, before its executions moved.
+  std::vector<Found> unplaced_;  // Those without offsets.
   std::uint64_t placed_again_ = 0;
   std::vector<Found> found_;  // Each cheaper than the one before; none has been placed.
   std::int64_t bound_;
