@@ -3,7 +3,6 @@
 #ifndef BERTH_RECOMPUTE_IMPROVE_H_
 #define BERTH_RECOMPUTE_IMPROVE_H_
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -19,15 +18,16 @@
 
 namespace berth::internal::recompute {
 
-// How long one attempt of Exchange() is, and where it starts: the next is longer after each that found
-// nothing.
+// How long one attempt of Exchange() is, and where it starts: the next ones are longer after each kTurns that
+// found nothing.
 struct Effort {
   static constexpr std::size_t kLeast = 800;
-  static constexpr std::size_t kTurns =
-      2;                         // In one of so many turns from a sequence without repeats.
+  // One of so many attempts starts from a sequence without repeats.
+  static constexpr std::size_t kTurns = 4;
   std::size_t history = kLeast;  // Trials back to what is compared with.
-  std::size_t turn = 0;          // Since the latest better sequence.
-  // What fits less memory is far from what was made to fit it, but near to the same order without repeats.
+  std::size_t turn = 0;          // Attempts since the latest better sequence.
+  // To begin with that attempt. A good sequence for less memory differs much from a good one for more, but
+  // little from what the order of that one leads to.
   [[nodiscard]] static Effort WithoutRepeats() { return {kLeast, kTurns - 1}; }
 };
 

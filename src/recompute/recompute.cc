@@ -70,7 +70,9 @@ constexpr std::int64_t kNodesOfPlacingCalmed = 60'000;
 constexpr std::int64_t kMostNodesOfPlacing = 1'000'000;
 constexpr std::int64_t kNodesOfPlacingBetween = 4'000;
 constexpr std::int64_t kNodesOfAllPlacing = 4'000'000;
-// Of the time that is left: the first search, those with less memory, and each placement.
+// Ways of the first search, each with its share of the time that is left to it, and without a limit its part
+// of the work: bounds by cuts, room made step by step, by so many rules, changes at random before the choice
+// of gaps (more where the capacity has been reduced), all orders, and groups of operators.
 constexpr double kShareOfCuts = 0.3;
 constexpr std::int64_t kPartOfCuts = 32;
 constexpr double kShareOfEviction = 0.1;
@@ -80,26 +82,31 @@ constexpr std::size_t kRulesWithoutLimit = 16;
 constexpr double kShareOfExchange = 0.1;
 constexpr double kShareOfExchangeWithLess = 0.4;
 constexpr std::int64_t kPartOfExchange = 8;
+constexpr double kShareOfOrders = 0.7;
+constexpr double kShareOfGroups = 0.5;
+// And to place its first good sequence, in so many attempts with a share of that each.
 constexpr double kShareOfProbe = 0.6;
 constexpr std::uint64_t kMostProbed = 2;
 constexpr double kShareOfProbed = 0.55;
-constexpr double kShareOfOrders = 0.7;
-constexpr double kShareOfGroups = 0.5;
+// Of all the time that is left: the first search, each one with less memory, and each of at most
+// kMostRoundsOn that go on from a plan.
 constexpr double kShareOfFirst = 0.4;
 constexpr double kShareOfOthers = 0.2;
 constexpr double kShareOfOn = 0.6;
 constexpr int kMostRoundsOn = 6;
+// The same to place what a search has found, of that to place one sequence as it is or moved, and what has
+// failed once more: between searches, and at last so many times.
 constexpr double kShareOfAllPlacing = 0.4;
+constexpr double kShareOfPlacing = 0.9;
 constexpr double kShareOfPlacingAgain = 0.2;
 constexpr double kShareOfPlacingAtLast = 0.5;
 constexpr int kMostPlacedAgain = 4;
-constexpr double kShareOfPlacing = 0.9;
 // Sequences whose executions are moved for their addresses: tries for one, its part of the time for all,
 // and the part of that for the moves.
 constexpr std::uint64_t kMostCalmed = 2;
 constexpr double kShareOfCalmed = 0.45;
 constexpr double kShareOfCalming = 0.4;
-constexpr std::size_t kMostPlaced = 3;
+constexpr std::size_t kMostPlaced = 2;
 // Times the cost of the best: pruning does not make up the first, and a search whose sequences cost more
 // than the second ends.
 constexpr int kHopeless = 8;
@@ -110,8 +117,8 @@ constexpr std::size_t kManyBuffers = 4096;
 constexpr double kSecondsThatMustBe = 0.05;
 constexpr EvictionRule kEvictionRules[] = {{1, true}, {1, false}, {0.5, true}, {2, true}};
 // Less memory to search for, in ten-thousandths, where the best sequence has no addresses; and how near the
-// most with which it has none and the least with which it has some come: to that, or to this part of the
-// latter.
+// most with which it has none and the least with which it has some come: by that, or by one part in
+// kNearestPart of the latter.
 constexpr int kTighter[] = {25, 50, 100, 200, 400, 700, 1000};
 constexpr int kNearest = 5;
 constexpr int kNearestPart = 4;
@@ -122,6 +129,7 @@ constexpr int kMostReduced = 200;
 struct Found {
   Sequence sequence;
   std::int64_t cost = 0;
+  int tries = 0;  // To place it again.
 };
 
 class Planner {
@@ -327,18 +335,19 @@ class Planner {
     for (const int less : kTighter) {
       if (budget_.Exhausted()) return {};
       if (less <= without) continue;
-      // Four fifths of what the lowest offsets exceed the capacity by is the least to take away further.
+      // Without a plan, four fifths of what the lowest offsets exceed the capacity by is the least to take
+      // away further.
       const Wide further = Wide{LowestExcess()} * 8'000;
       if (!answer.best && less < kTighter[std::size(kTighter) - 1] &&
           Wide{less - without} * options_.capacity < further) {
         continue;
       }
       const std::optional<bool> placed = BERTH_TRY(PlaceWithLess(less, answer));
-      if (!placed) return {};
+      if (!placed) break;
       if (*placed) return Approach(without, less, answer);
       without = less;
     }
-    return {};
+    return PlaceAgainAtLast(answer);
   }
 
   // With a reduction of `with` there are offsets, with one of `without` there are none.
@@ -348,15 +357,19 @@ class Planner {
       BERTH_TRY(PlaceAgain(kShareOfPlacingAgain, answer));
       const int middle = without + (with - without) / 2;
       const std::optional<bool> placed = BERTH_TRY(PlaceWithLess(middle, answer));
-      if (!placed) return {};
+      if (!placed) break;
       (*placed ? with : without) = middle;
     }
+    return PlaceAgainAtLast(answer);
+  }
+
+  Result<void> PlaceAgainAtLast(PlanAnswer& answer) {
     for (int k = 0; k < kMostPlacedAgain; ++k) BERTH_TRY(PlaceAgain(kShareOfPlacingAtLast, answer));
     return {};
   }
 
   // In part of the time: a sequence that has no offsets and costs less than the plan, with its executions
-  // moved differently. By turns, the dearest first: it has the most room.
+  // moved differently. The one that was tried least often; of several the dearest, which has the most room.
   Result<void> PlaceAgain(double share, PlanAnswer& answer) {
     if (!MayChangeFurther()) return {};
     if (answer.best) {
@@ -364,12 +377,14 @@ class Planner {
                     [&](const Found& found) { return found.cost >= answer.best->overhead(); });
     }
     if (unplaced_.empty()) return {};
-    std::stable_sort(unplaced_.begin(), unplaced_.end(),
-                     [](const Found& a, const Found& b) { return a.cost > b.cost; });
+    Found& found =
+        *std::min_element(unplaced_.begin(), unplaced_.end(), [](const Found& a, const Found& b) {
+          return a.tries < b.tries || (a.tries == b.tries && a.cost > b.cost);
+        });
+    ++found.tries;
     Budget part(budget_, share);
-    const Sequence& sequence = unplaced_[placed_again_ % unplaced_.size()].sequence;
     const std::uint64_t seed = options_.seed + kMostCalmed + placed_again_++;
-    static_cast<void>(BERTH_TRY(PlaceCalmed(sequence, seed, part, answer)));
+    static_cast<void>(BERTH_TRY(PlaceCalmed(found.sequence, seed, part, answer)));
     return {};
   }
 
@@ -382,9 +397,12 @@ class Planner {
     const Bytes capacity = CapacityWith(less);
     if (capacity < answer.least.bytes) return std::nullopt;
     const Sequence start = std::exchange(best_, std::nullopt)->sequence;
-    FindLower(start, capacity, kShareOfOthers);
+    std::uint64_t seed = options_.seed;
+    FindLower(start, capacity, kShareOfOthers, seed);
     // Without any plan, one with so much less is worth the rest of the time.
-    while (!best_ && !answer.best && MayChangeFurther()) FindLower(start, capacity, kShareOfOn);
+    while (!best_ && !answer.best && MayChangeFurther()) {
+      FindLower(start, capacity, kShareOfOn, ++seed);
+    }
     if (!best_) return std::nullopt;
     return BERTH_TRY(PlaceBest(answer));
   }
@@ -435,22 +453,22 @@ class Planner {
     return {};
   }
 
-  // Offsets for one of the sequences found, if it costs less than the plan of `answer`. Tries the last,
-  // which is the cheapest, then the second, fourth and eighth last and so on, as neighbours fail alike.
-  // Forgets them all.
+  // Offsets for one of the sequences found, if it costs less than the plan of `answer`. Tries the last two,
+  // of which the last is the cheapest; dearer ones are easier to place. Forgets them all.
   Result<void> PlaceFound(Budget& budget, PlanAnswer& answer) {
-    const std::vector<Found> found = std::exchange(found_, {});
-    for (std::size_t back = 1, tried = 0; tried < kMostPlaced && !found.empty(); ++tried) {
-      const Found& candidate = found[found.size() - back];
-      if (answer.best && answer.best->overhead() <= candidate.cost) break;
-      if (BERTH_TRY(TryPlacingCalmed(candidate.sequence, budget, answer)) || budget.Exhausted()) {
-        break;
-      }
-      if (back == found.size()) return {};
-      back = std::min(2 * back, found.size());
+    std::vector<Found> found = std::exchange(found_, {});
+    if (answer.best) {
+      std::erase_if(
+          found, [&](const Found& candidate) { return candidate.cost >= answer.best->overhead(); });
     }
+    std::size_t without = found.size();  // From here on none has offsets.
+    while (without > 0 && found.size() - without < kMostPlaced && !budget.Exhausted()) {
+      if (BERTH_TRY(TryPlacingCalmed(found[without - 1].sequence, budget, answer))) return {};
+      --without;
+    }
+    if (found.empty()) return {};
+    if (answer.best) return PlaceBetween(found, without, budget, answer);
     // Whatever the budget: the first one has the most room.
-    if (answer.best || found.empty()) return {};
     if (!BERTH_TRY(TryPlacing(found.front().sequence, kNodesOfPlacing, budget, answer))) {
       if (first_) {
         static_cast<void>(BERTH_TRY(TryPlacing(first_->sequence, kNodesOfPlacing, budget, answer)));
@@ -458,12 +476,31 @@ class Planner {
       return {};
     }
     // It costs the most, too: one between it and those that have failed.
-    for (std::size_t with = 0, without = found.size() - 1;
-         without - with > 1 && !budget_.Exhausted();) {
-      const std::size_t middle = with + (without - with) / 2;
+    for (std::size_t with = 0, failed = found.size() - 1;
+         failed - with > 1 && !budget_.Exhausted();) {
+      const std::size_t middle = with + (failed - with) / 2;
       const bool placed =
           BERTH_TRY(TryPlacing(found[middle].sequence, kNodesOfPlacingBetween, budget_, answer));
-      (placed ? with : without) = middle;
+      (placed ? with : failed) = middle;
+    }
+    return {};
+  }
+
+  // There is a plan that costs more than all that were found: one between it and those that have failed,
+  // from found[without] on.
+  Result<void> PlaceBetween(const std::vector<Found>& found, std::size_t without, Budget& budget,
+                            PlanAnswer& answer) {
+    if (!options_.rules.exchange) return {};
+    for (std::size_t with = 0; with < without && !budget.Exhausted();) {
+      const std::size_t middle = with + (without - with) / 2;
+      Budget part(budget, kShareOfCalmed);
+      const bool placed =
+          BERTH_TRY(PlaceCalmed(found[middle].sequence, options_.seed, part, answer));
+      if (placed) {
+        with = middle + 1;
+      } else {
+        without = middle;
+      }
     }
     return {};
   }
@@ -471,7 +508,7 @@ class Planner {
   // As it is, or with its executions moved for it.
   Result<bool> TryPlacingCalmed(const Sequence& sequence, Budget& budget, PlanAnswer& answer) {
     // Where one has no offsets as it is, no other one needs to be tried so.
-    if (!calms_) {
+    if (!calms_ || !options_.rules.exchange) {
       if (BERTH_TRY(TryPlacing(sequence, kNodesOfPlacing, budget, answer))) return true;
       calms_ = true;
     }
@@ -532,11 +569,11 @@ class Planner {
   }
 
   // As `sequence`, but with less memory, in part of the time.
-  void FindLower(Sequence sequence, Bytes capacity, double share) {
+  void FindLower(Sequence sequence, Bytes capacity, double share, std::uint64_t seed) {
     Budget part(budget_, share);
     search_ = &part;
     if (!limited_) work_.left = std::max(work_.left, kDefaultWork / 8);
-    Improver improver = MakeImprover(capacity, options_.seed, part);
+    Improver improver = MakeImprover(capacity, seed, part);
     Sequence repaired = sequence;
     if (improver.Repair(repaired)) {
       improver.Prune(repaired);
@@ -602,20 +639,25 @@ class Planner {
   Result<void> ReduceForPlacing(PlanAnswer& answer) {
     if (!best_ || !options_.rules.exchange) return {};
     const Sequence sequence = best_->sequence;
-    Budget part(*search_, kShareOfProbe);
-    if (BERTH_TRY(TryPlacing(sequence, kNodesOfPlacing, part, answer))) return {};
-    calms_ = true;
-    for (std::uint64_t k = 0; k < kMostProbed; ++k) {
-      Budget half(part, kShareOfProbed);
-      if (BERTH_TRY(PlaceCalmed(sequence, options_.seed + k, half, answer))) return {};
+    Bytes excess = 0;
+    {
+      Budget part(*search_, kShareOfProbe);
+      if (BERTH_TRY(TryPlacing(sequence, kNodesOfPlacing, part, answer))) return {};
+      calms_ = true;
+      for (std::uint64_t k = 0; k < kMostProbed && !part.Exhausted(); ++k) {
+        Budget some(part, kShareOfProbed);
+        if (BERTH_TRY(PlaceCalmed(sequence, options_.seed + k, some, answer))) return {};
+      }
+      if (lowest_ == kMaxBytes) return {};
+      excess = LowestExcess();
+      if (found_.size() > 1 && !part.Exhausted()) {  // The one before, for a plan.
+        const Sequence& before = found_[found_.size() - 2].sequence;
+        static_cast<void>(BERTH_TRY(PlaceCalmed(before, options_.seed, part, answer)));
+      }
     }
-    if (found_.size() > 1) {  // The one before, for a plan.
-      const Sequence& before = found_[found_.size() - 2].sequence;
-      static_cast<void>(BERTH_TRY(PlaceCalmed(before, options_.seed, part, answer)));
-    }
-    if (lowest_ == kMaxBytes) return {};
-    const Wide excess = Wide{LowestExcess()} * 10'000 / std::max<Bytes>(options_.capacity, 1);
-    const int less = static_cast<int>(std::clamp<Wide>(excess, kLeastReduced, kMostReduced));
+    const Wide part_of_capacity = Wide{excess} * 10'000 / std::max<Bytes>(options_.capacity, 1);
+    const int less =
+        static_cast<int>(std::clamp<Wide>(part_of_capacity, kLeastReduced, kMostReduced));
     if (CapacityWith(less) < answer.least.bytes) return {};
     less_ = less;
     first_ = found_.front();
@@ -667,7 +709,9 @@ class Planner {
   void Exchange(const std::vector<std::vector<Op>>& orders, Bytes capacity) {
     if (infeasible_ || IsEnough() || !options_.rules.exchange) return;
     const std::optional<Found>& best = groups_ != nullptr ? best_grouped_ : best_;
-    Sequence sequence = best ? best->sequence : Lowest(orders, capacity);
+    Sequence sequence = best                                       ? best->sequence
+                        : groups_ == nullptr && !unplaced_.empty() ? unplaced_.back().sequence
+                                                                   : Lowest(orders, capacity);
     Improver improver = MakeImprover(capacity, options_.seed, *search_);
     Effort& effort = groups_ != nullptr ? effort_of_groups_ : effort_;
     improver.Exchange(sequence, SearchedOrders(), Enough(), Patience(), effort,
@@ -881,9 +925,10 @@ class Planner {
   bool calms_ = false;  // Some sequence has had no offsets as it was.
   bool out_of_budget_ = false;
   bool infeasible_ = false;
-  std::optional<Found> best_;    // By bytes alone, for the capacity searched last.
-  std::optional<Found> first_;   // The one found first, if the first search reduced the capacity.
-  std::optional<Found> placed_;  // What has been placed last, before its executions moved.
+  std::optional<Found> best_;   // By bytes alone, for the capacity searched last.
+  std::optional<Found> first_;  // The one found first, if the first search reduced the capacity.
+  std::optional<Found>
+      placed_;  // The last that did not need a dearer plan, before its executions moved.
   std::vector<Found> unplaced_;  // Those without offsets.
   std::uint64_t placed_again_ = 0;
   std::vector<Found> found_;  // Each cheaper than the one before; none has been placed.

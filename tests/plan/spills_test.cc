@@ -9,6 +9,7 @@
 #include "testing/random_graph.h"
 #include "testing/seeds.h"
 #include "testing/spill_oracle.h"
+#include "tools/generate/cells.h"
 
 namespace berth::internal::plan {
 namespace {
@@ -219,6 +220,26 @@ TEST(ImproveSpillsTest, CancelledWithATimeLimitPlansStillHaveGoodAddresses) {
   EXPECT_EQ(answer->stopped, StopReason::kBudget);
   EXPECT_GT(answer->traffic_by_sum, 0);
   EXPECT_LT(answer->best->traffic.avoidable(), 2 * answer->traffic_by_sum);
+}
+
+// COSMA (Li, Gupta and Malik, 2023, section V-C) could not solve networks of their kind over all orders in a
+// day.
+TEST(ImproveSpillsTest, NetworksFoundByASearchAreProvedOverAllOrders) {
+  const auto least_traffic = [](const Graph& graph, NamedBudget capacity) {
+    PlanOptions options;
+    options.spill = true;
+    options.capacity = capacity;
+    Budget budget;
+    const auto answer = Plan(graph, options, budget);
+    EXPECT_TRUE(answer.has_value() && answer->outcome == Outcome::kOptimal);
+    return answer->best->addressed ? answer->best->traffic.avoidable() : -1;
+  };
+  const Graph amoebanet = MakeAmoebanetD(kAmoebanetD, 1);
+  EXPECT_EQ(least_traffic(amoebanet, NamedBudget::kOneOperator), 2'107'392);
+  EXPECT_EQ(least_traffic(amoebanet, NamedBudget::kLeastPeak), 0);
+  const Graph nasnet = MakeNasnetA({18, 168, 224}, 1);
+  EXPECT_EQ(least_traffic(nasnet, NamedBudget::kOneOperator), 7'231'200);
+  EXPECT_EQ(least_traffic(nasnet, NamedBudget::kHalfway), 2'892'480);
 }
 
 }  // namespace

@@ -384,6 +384,14 @@ TEST_F(SuitesTest, CosmaQuickly) {
   for (const char* figure : {"cosma-figure3.csv", "cosma-figure4.csv"}) {
     ExpectRow(figure, {{"network", "irregular-30-8-1"}, {"budget", "MH"}}, halfway);
   }
+  // Two networks from their published cells.
+  ExpectRow("cosma-figure4.csv", {{"network", "amoebanet_d"}, {"budget", "MR"}},
+            {{"capacity_bytes", "3211264"}, {"peak_belady_bytes", "7526400"}});
+  ExpectRow("cosma-figure4.csv", {{"network", "nasnet_a"}, {"budget", "MP"}},
+            {{"capacity_bytes", "3193536"},
+             {"peak_belady_bytes", "526848"},
+             {"least_peak_bytes", "0"},
+             {"all_orders_bytes", "0"}});
   ExpectRow("cosma-training.csv", {{"network", "cell-30-8-1"}, {"budget", "MR"}},
             {{"capacity_bytes", "55296"},
              {"program_belady_bytes", "48384"},

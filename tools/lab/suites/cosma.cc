@@ -23,6 +23,7 @@
 #include "tools/berth/checked.h"
 #include "tools/berth/model.h"
 #include "tools/berth/terminal.h"
+#include "tools/generate/cells.h"
 #include "tools/generate/graphs.h"
 #include "tools/lab/suites/cosma.h"
 #include "tools/lab/suites/inputs.h"
@@ -82,6 +83,16 @@ Result<std::vector<GraphInput>> ReadCosmaNetworks(const Lab& lab, CosmaNetworks 
     if (fs::is_directory(folder, ignored)) paths = {folder.string()};
   }
   std::vector<GraphInput> networks;
+  // Built from their published cells, with images of 224 x 224 and 8-bit data as in the paper.
+  if (!given && kind == Kind::kSearched) {
+    internal::CellNetworkSize nasnet = internal::kNasnetALarge;
+    nasnet.resolution = 224;
+    for (Graph graph :
+         {internal::MakeAmoebanetD(internal::kAmoebanetD, 1), internal::MakeNasnetA(nasnet, 1)}) {
+      const std::string name = graph.name;
+      networks.push_back({name, name, "inference", std::move(graph)});
+    }
+  }
   if (paths.empty()) {
     const std::size_t count = lab.Inputs(6, kind == Kind::kDesigned ? 2 : 1);
     for (std::uint64_t seed = 1; seed <= count; ++seed) {
@@ -96,11 +107,10 @@ Result<std::vector<GraphInput>> ReadCosmaNetworks(const Lab& lab, CosmaNetworks 
   }
   auto read = ReadGraphs(paths, /*element_bytes=*/1);  // As in the paper.
   if (!read) return read;
+  const std::size_t most = networks.size() + lab.Inputs(read->size(), 2);
   for (GraphInput& input : *read) {
     const bool wanted = given || training || IsSearched(input.name) == (kind == Kind::kSearched);
-    if (wanted && networks.size() < lab.Inputs(read->size(), 2)) {
-      networks.push_back(std::move(input));
-    }
+    if (wanted && networks.size() < most) networks.push_back(std::move(input));
   }
   return networks;
 }

@@ -26,7 +26,8 @@ inline constexpr std::array<CosmaLevel, 3> kCosmaLevels = {{{NamedBudget::kOneOp
                                                             {NamedBudget::kLeastPeak, "MP"}}};
 
 enum class CosmaNetworks { kDesigned, kSearched, kTraining };
-// Those given on the command line, those of the data folder, or else generated ones.
+// Those given on the command line; or those of the data folder, or else generated ones, and of those found
+// by a search also the two that are built from their published cells.
 [[nodiscard]] Result<std::vector<GraphInput>> ReadCosmaNetworks(const Lab& lab, CosmaNetworks kind);
 
 // Berth's search for one order, or over all of them.
