@@ -8,6 +8,7 @@
 
 #include "base/arithmetic.h"
 #include "base/radix_sort.h"
+#include "base/try.h"
 #include "base/wide.h"
 #include "graph/plan.h"
 
@@ -25,6 +26,11 @@ constexpr std::int64_t kNodesThatMustBe = 1000;
 // For more residencies than this, these nodes may take long; the time is enough for a first plan.
 constexpr std::size_t kManyBuffers = 4096;
 constexpr double kSecondsThatMustBe = 0.05;
+
+// Of the time that is left: the first placement, choices by themselves, and to spill until it fits.
+constexpr double kShareOfFirst = 0.3;
+constexpr double kShareOfSingles = 0.4;
+constexpr double kShareOfClearing = 0.5;
 
 // One placement with its own node limit. Time and cancellation are those of `budget`, unless the
 // placement must be made even if the budget is spent.
@@ -115,17 +121,16 @@ class Repair {
         tried_(std::move(tried)) {}
 
   Result<std::optional<MemoryPlan>> Run() {
-    // A single choice that is enough by itself, cheapest first.
-    const std::vector<Choice> choices = ChoicesOf(layout_, options_.limit);
-    for (std::size_t i = 0; i < std::min(choices.size(), options_.max_trials); ++i) {
-      if (budget_.Exhausted()) break;
-      auto fits = TryWithout({choices[i].storage, choices[i].access}, options_.nodes_of_trial);
-      if (!fits) return tl::unexpected<Error>(fits.error());
-      if (*fits) return Plan();
-      layout_.storages[choices[i].storage].kept[choices[i].access] = 1;
+    {
+      Budget part(budget_, kShareOfSingles);
+      const bool enough = BERTH_TRY(ClearOne(part));
+      if (enough) return Plan();
     }
-    if (auto done = ClearUntilItFits(); !done) return tl::unexpected<Error>(done.error());
-    if (auto done = KeepAgain(); !done) return tl::unexpected<Error>(done.error());
+    {
+      Budget part(budget_, kShareOfClearing);
+      BERTH_TRY(ClearUntilItFits(part));
+    }
+    BERTH_TRY(KeepAgain());
     return Plan();
   }
 
@@ -140,34 +145,45 @@ class Repair {
     if (!fits() || AvoidableTraffic(layout_) > options_.limit) return std::nullopt;
     return WithOffsets(graph_, layout_, tried_);
   }
-  // Whether everything fits with that gap cleared; if so, keeps that placement.
-  Result<bool> TryWithout(Gap gap, std::int64_t nodes) {
-    layout_.storages[gap.storage].kept[gap.access] = 0;
-    return Place(nodes);
+  [[nodiscard]] char& Kept(const Gap& gap) {
+    return layout_.storages[gap.storage].kept[gap.access];
   }
-  Result<bool> Place(std::int64_t nodes, bool must = false) {
-    auto tried = TryPlacing(graph_, layout_, options_.capacity, nodes, placer_, budget_, must);
-    if (!tried) return tl::unexpected<Error>(tried.error());
-    if (!*tried || (*tried)->height > options_.capacity) return false;
-    tried_ = std::move(**tried);
+  // Whether everything fits; if so, keeps that placement.
+  Result<bool> Place(std::int64_t nodes, Budget& budget, bool must = false) {
+    auto tried =
+        BERTH_TRY(TryPlacing(graph_, layout_, options_.capacity, nodes, placer_, budget, must));
+    if (!tried || tried->height > options_.capacity) return false;
+    tried_ = std::move(*tried);
     return true;
+  }
+
+  // A single choice that is enough by itself, cheapest first.
+  Result<bool> ClearOne(Budget& budget) {
+    const std::vector<Choice> choices = ChoicesOf(layout_, options_.limit);
+    for (std::size_t i = 0; i < std::min(choices.size(), options_.max_trials); ++i) {
+      if (budget.Exhausted()) break;
+      const Gap gap = {choices[i].storage, choices[i].access};
+      Kept(gap) = 0;
+      if (BERTH_TRY(Place(options_.nodes_of_trial, budget))) return true;
+      Kept(gap) = 1;
+    }
+    return false;
   }
 
   // Where a storage exceeds the memory, clears the neighbouring gap that frees most for its
   // traffic, places again, and so on. When the budget ends, or no neighbour can be spilled, each
   // storage is in memory only while an operator uses it: the needs of one operator fit side by
   // side, except for alignments.
-  Result<void> ClearUntilItFits() {
-    while (!fits() && !budget_.Exhausted()) {
+  Result<void> ClearUntilItFits(Budget& budget) {
+    while (!fits() && !budget.Exhausted()) {
       const auto gap = NextGap();
       if (!gap) break;
-      layout_.storages[gap->storage].kept[gap->access] = 0;
+      Kept(*gap) = 0;
       cleared_.push_back(*gap);
-      auto tried = TryPlacing(graph_, layout_, options_.capacity, options_.nodes_of_repair, placer_,
-                              budget_);
-      if (!tried) return tl::unexpected<Error>(tried.error());
-      if (!*tried) break;
-      tried_ = std::move(**tried);
+      auto tried = BERTH_TRY(TryPlacing(graph_, layout_, options_.capacity,
+                                        options_.nodes_of_repair, placer_, budget));
+      if (!tried) break;
+      tried_ = std::move(*tried);
     }
     if (fits()) return {};
     for (std::size_t s = 0; s < layout_.storages.size(); ++s) {
@@ -177,9 +193,7 @@ class Repair {
         stays.kept[i] = 0;
       }
     }
-    if (auto placed = Place(options_.nodes_of_trial, /*must=*/true); !placed) {
-      return tl::unexpected<Error>(placed.error());
-    }
+    static_cast<void>(BERTH_TRY(Place(options_.nodes_of_trial, budget, /*must=*/true)));
     return {};
   }
 
@@ -215,27 +229,40 @@ class Repair {
     return std::nullopt;
   }
 
-  // Undoes clearings that turn out unnecessary, the most costly first.
+  // Undoes clearings that turn out unnecessary, the most costly first: twice as many together after each
+  // success, half as many after a failure.
   Result<void> KeepAgain() {
     std::stable_sort(cleared_.begin(), cleared_.end(), [&](const Gap& a, const Gap& b) {
       return layout_.storages[a.storage].size > layout_.storages[b.storage].size;
     });
-    for (const Gap& gap : cleared_) {
-      if (!fits() || budget_.Exhausted()) break;
-      char& kept = layout_.storages[gap.storage].kept[gap.access];
-      const Bytes before = AvoidableTraffic(layout_);
-      kept = 1;
-      const std::vector<Bytes> load = LoadOf(layout_);
-      bool stays = AvoidableTraffic(layout_) < before &&
-                   *std::max_element(load.begin(), load.end()) <= options_.capacity;
-      if (stays) {
-        const auto placed = Place(options_.nodes_of_repair);
-        if (!placed) return tl::unexpected<Error>(placed.error());
-        stays = *placed;
+    std::size_t together = 1;
+    for (std::size_t k = 0; k < cleared_.size() && fits() && !budget_.Exhausted();) {
+      const auto from = cleared_.begin() + static_cast<std::ptrdiff_t>(k);
+      const std::vector<Gap> gaps(
+          from, from + static_cast<std::ptrdiff_t>(std::min(together, cleared_.size() - k)));
+      if (BERTH_TRY(Keep(gaps))) {
+        k += gaps.size();
+        together *= 2;
+      } else if (gaps.size() == 1) {
+        ++k;
+      } else {
+        together = gaps.size() / 2;
       }
-      if (!stays) kept = 0;
     }
     return {};
+  }
+
+  // Whether there is less traffic, and everything fits, without the clearings of `gaps`; if so, these are
+  // undone.
+  Result<bool> Keep(const std::vector<Gap>& gaps) {
+    const Bytes before = AvoidableTraffic(layout_);
+    for (const Gap& gap : gaps) Kept(gap) = 1;
+    const std::vector<Bytes> load = LoadOf(layout_);
+    const bool may = AvoidableTraffic(layout_) < before &&
+                     *std::max_element(load.begin(), load.end()) <= options_.capacity;
+    if (may && BERTH_TRY(Place(options_.nodes_of_repair, budget_))) return true;
+    for (const Gap& gap : gaps) Kept(gap) = 0;
+    return false;
   }
 
   const Graph& graph_;
@@ -269,12 +296,15 @@ Result<std::optional<MemoryPlan>> FindAddresses(const Graph& graph, Layout layou
       }
     }
   }
-  auto first = TryPlacing(graph, layout, options.capacity, options.nodes_of_first, placer, budget,
-                          /*must=*/true);
-  if (!first) return tl::unexpected<Error>(first.error());
-  if (!*first) return Found();
-  if ((*first)->height <= options.capacity) return Found(WithOffsets(graph, layout, **first));
-  return Repair(graph, std::move(layout), std::move(**first), options, placer, budget).Run();
+  std::optional<Tried> first;
+  {
+    Budget part(budget, kShareOfFirst);
+    first = BERTH_TRY(TryPlacing(graph, layout, options.capacity, options.nodes_of_first, placer,
+                                 part, /*must=*/true));
+  }
+  if (!first) return Found();
+  if (first->height <= options.capacity) return Found(WithOffsets(graph, layout, *first));
+  return Repair(graph, std::move(layout), std::move(*first), options, placer, budget).Run();
 }
 
 Result<std::optional<MemoryPlan>> PlaceLayout(const Graph& graph, const Layout& layout,
