@@ -573,16 +573,12 @@ class Planner {
     Budget part(budget_, share);
     search_ = &part;
     if (!limited_) work_.left = std::max(work_.left, kDefaultWork / 8);
-    Improver improver = MakeImprover(capacity, seed, part);
-    Sequence repaired = sequence;
-    if (improver.Repair(repaired)) {
-      improver.Prune(repaired);
-      Offer(repaired, capacity);
-    }
+    RepairOrder(sequence, capacity);
     if (placed_) Offer(placed_->sequence, capacity);
     if (best_) sequence = best_->sequence;
     if (options_.rules.exchange) {
       Effort effort = Effort::WithoutRepeats();
+      Improver improver = MakeImprover(capacity, seed, part);
       improver.Exchange(sequence, SearchedOrders(), Enough(), Patience(), effort,
                         [&](const Sequence& better) { Offer(better, capacity); });
     }

@@ -38,67 +38,55 @@ struct Operation {
 // Operations 2k and 2k + 1 are those of block k.
 struct Cell {
   std::array<Operation, 10> operations;
-  std::vector<std::size_t> concatenated;  // States.
+  std::array<bool, 7> concatenated;  // By state.
 };
 
 // Zoph et al., Figure 4; in the order of TensorFlow's model garden.
-const Cell& NasnetNormal() {
-  static const Cell cell = {{{{Kind::kSeparable5x5, 0},
-                              {Kind::kSeparable3x3, 1},
-                              {Kind::kSeparable5x5, 1},
-                              {Kind::kSeparable3x3, 1},
-                              {Kind::kAveragePool3x3, 0},
-                              {Kind::kNone, 1},
-                              {Kind::kAveragePool3x3, 1},
-                              {Kind::kAveragePool3x3, 1},
-                              {Kind::kSeparable3x3, 0},
-                              {Kind::kNone, 0}}},
-                            {1, 2, 3, 4, 5, 6}};
-  return cell;
-}
-const Cell& NasnetReduction() {
-  static const Cell cell = {{{{Kind::kSeparable5x5, 0},
-                              {Kind::kSeparable7x7, 1},
-                              {Kind::kMaxPool3x3, 0},
-                              {Kind::kSeparable7x7, 1},
-                              {Kind::kAveragePool3x3, 0},
-                              {Kind::kSeparable5x5, 1},
-                              {Kind::kNone, 3},
-                              {Kind::kAveragePool3x3, 2},
-                              {Kind::kSeparable3x3, 2},
-                              {Kind::kMaxPool3x3, 0}}},
-                            {3, 4, 5, 6}};
-  return cell;
-}
+constexpr Cell kNasnetNormal = {{{{Kind::kSeparable5x5, 0},
+                                  {Kind::kSeparable3x3, 1},
+                                  {Kind::kSeparable5x5, 1},
+                                  {Kind::kSeparable3x3, 1},
+                                  {Kind::kAveragePool3x3, 0},
+                                  {Kind::kNone, 1},
+                                  {Kind::kAveragePool3x3, 1},
+                                  {Kind::kAveragePool3x3, 1},
+                                  {Kind::kSeparable3x3, 0},
+                                  {Kind::kNone, 0}}},
+                                {false, true, true, true, true, true, true}};
+constexpr Cell kNasnetReduction = {{{{Kind::kSeparable5x5, 0},
+                                     {Kind::kSeparable7x7, 1},
+                                     {Kind::kMaxPool3x3, 0},
+                                     {Kind::kSeparable7x7, 1},
+                                     {Kind::kAveragePool3x3, 0},
+                                     {Kind::kSeparable5x5, 1},
+                                     {Kind::kNone, 3},
+                                     {Kind::kAveragePool3x3, 2},
+                                     {Kind::kSeparable3x3, 2},
+                                     {Kind::kMaxPool3x3, 0}}},
+                                   {false, false, false, true, true, true, true}};
 // Real et al., as in the networks that GPipe measured, which concatenate the cell's input.
-const Cell& AmoebanetNormal() {
-  static const Cell cell = {{{{Kind::kConv1x1, 1},
-                              {Kind::kMaxPool3x3, 1},
-                              {Kind::kNone, 1},
-                              {Kind::kBottleneck1x7And7x1, 0},
-                              {Kind::kConv1x1, 0},
-                              {Kind::kBottleneck1x7And7x1, 0},
-                              {Kind::kMaxPool3x3, 2},
-                              {Kind::kNone, 2},
-                              {Kind::kAveragePool3x3, 1},
-                              {Kind::kConv1x1, 5}}},
-                            {0, 3, 4, 6}};
-  return cell;
-}
-const Cell& AmoebanetReduction() {
-  static const Cell cell = {{{{Kind::kMaxPool2x2, 0},
-                              {Kind::kMaxPool3x3, 0},
-                              {Kind::kNone, 2},
-                              {Kind::kBottleneck3x3, 1},
-                              {Kind::kBottleneck1x7And7x1, 2},
-                              {Kind::kMaxPool3x3, 2},
-                              {Kind::kNone, 3},
-                              {Kind::kMaxPool2x2, 1},
-                              {Kind::kAveragePool3x3, 2},
-                              {Kind::kConv1x1, 3}}},
-                            {4, 5, 6}};
-  return cell;
-}
+constexpr Cell kAmoebanetNormal = {{{{Kind::kConv1x1, 1},
+                                     {Kind::kMaxPool3x3, 1},
+                                     {Kind::kNone, 1},
+                                     {Kind::kBottleneck1x7And7x1, 0},
+                                     {Kind::kConv1x1, 0},
+                                     {Kind::kBottleneck1x7And7x1, 0},
+                                     {Kind::kMaxPool3x3, 2},
+                                     {Kind::kNone, 2},
+                                     {Kind::kAveragePool3x3, 1},
+                                     {Kind::kConv1x1, 5}}},
+                                   {true, false, false, true, true, false, true}};
+constexpr Cell kAmoebanetReduction = {{{{Kind::kMaxPool2x2, 0},
+                                        {Kind::kMaxPool3x3, 0},
+                                        {Kind::kNone, 2},
+                                        {Kind::kBottleneck3x3, 1},
+                                        {Kind::kBottleneck1x7And7x1, 2},
+                                        {Kind::kMaxPool3x3, 2},
+                                        {Kind::kNone, 3},
+                                        {Kind::kMaxPool2x2, 1},
+                                        {Kind::kAveragePool3x3, 2},
+                                        {Kind::kConv1x1, 3}}},
+                                      {false, false, false, false, true, true, true}};
 
 // A tensor of side x side x channels.
 struct Feature {
@@ -283,8 +271,21 @@ Feature ApplyCell(Builder& net, const Cell& cell, const std::string& name, const
   }
   net.SetScope(name);
   std::vector<Feature> parts;
-  for (const std::size_t state : cell.concatenated) parts.push_back(states[state]);
+  for (std::size_t state = 0; state < states.size(); ++state) {
+    if (cell.concatenated[state]) parts.push_back(states[state]);
+  }
   return net.Concat(parts);
+}
+
+// What an input of a cell needs to have `channels`, at half the resolution if `halves`.
+Feature Match(Builder& net, const Feature& x, std::int64_t channels, bool halves, bool pools) {
+  if (halves) return net.FactorizedReduction(net.Relu(x), channels, pools);
+  return x.channels == channels ? x : net.Conv(net.Relu(x), channels);
+}
+
+// Each third of the cells but the first comes after one that halves the resolution.
+bool ComesAfterReduction(const CellNetworkSize& size, std::int64_t cell) {
+  return cell > 0 && cell % (size.cells / 3) == 0;
 }
 
 void CheckSize(const CellNetworkSize& size, std::int64_t filters, Bytes element_bytes) {
@@ -296,15 +297,11 @@ void CheckSize(const CellNetworkSize& size, std::int64_t filters, Bytes element_
 Feature NasnetCell(Builder& net, const std::string& name, const Feature& x,
                    const std::optional<Feature>& before, std::int64_t channels, bool reduces) {
   net.SetScope(name + ".before");
-  Feature other = before.value_or(x);
-  if (before && before->side != x.side) {
-    other = net.FactorizedReduction(net.Relu(*before), channels, /*pools=*/true);
-  } else if (before && before->channels != channels) {
-    other = net.Conv(net.Relu(*before), channels);
-  }
+  const Feature other =
+      before ? Match(net, *before, channels, before->side != x.side, /*pools=*/true) : x;
   net.SetScope(name + ".input");
   const Feature input = net.Conv(net.Relu(x), channels);
-  return ApplyCell(net, reduces ? NasnetReduction() : NasnetNormal(), name, input, other, channels,
+  return ApplyCell(net, reduces ? kNasnetReduction : kNasnetNormal, name, input, other, channels,
                    reduces ? 2 : 1);
 }
 
@@ -328,7 +325,7 @@ Graph MakeNasnetA(const CellNetworkSize& size, Bytes element_bytes) {
   }
   for (std::int64_t cell = 0; cell < size.cells; ++cell) {
     std::optional<Feature> other = before();
-    if (cell > 0 && cell % (size.cells / 3) == 0) {
+    if (ComesAfterReduction(size, cell)) {
       // The cell after a reduction skips it: its second input is that of the reduction.
       channels *= 2;
       outputs.push_back(NasnetCell(net, "reduction" + std::to_string(cell), outputs.back(), other,
@@ -354,21 +351,16 @@ Graph MakeAmoebanetD(const CellNetworkSize& size, Bytes element_bytes) {
     net.SetScope(name + ".input");
     const Feature input = net.Conv(net.Relu(x), channels);
     net.SetScope(name + ".before");
-    Feature other = before;
-    if (reduced) {
-      other = net.FactorizedReduction(net.Relu(before), channels, /*pools=*/false);
-    } else if (before.channels != channels) {
-      other = net.Conv(net.Relu(before), channels);
-    }
+    const Feature other = Match(net, before, channels, reduced, /*pools=*/false);
     before = x;
-    x = ApplyCell(net, reduces ? AmoebanetReduction() : AmoebanetNormal(), name, input, other,
+    x = ApplyCell(net, reduces ? kAmoebanetReduction : kAmoebanetNormal, name, input, other,
                   channels, reduces ? 2 : 1);
     reduced = reduces;
   };
   add_cell("stem0", /*reduces=*/true);
   add_cell("stem1", /*reduces=*/true);
   for (std::int64_t cell = 0; cell < size.cells; ++cell) {
-    if (cell > 0 && cell % (size.cells / 3) == 0) {
+    if (ComesAfterReduction(size, cell)) {
       add_cell("reduction" + std::to_string(cell), /*reduces=*/true);
     }
     add_cell("cell" + std::to_string(cell), /*reduces=*/false);
