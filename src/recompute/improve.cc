@@ -34,6 +34,9 @@ constexpr double kChanceOfNear = 0.5;
 constexpr int kMostTries = 32;
 constexpr double kChanceOfMove = 0.6;
 constexpr double kChanceOfReturn = 0.25;
+constexpr double kChanceOfAcross =
+    0.5;  // Of a move over the peak, while the sequence does not fit.
+constexpr double kChanceOfSwap = 0.15;
 
 }  // namespace
 
@@ -294,20 +297,54 @@ bool Improver::RangeOf(std::size_t from, std::size_t& lower, std::size_t& upper)
   return lower < upper;
 }
 
+// Every distance up to twice another one is as likely.
+std::size_t Improver::SomeDistance(std::size_t most) {
+  return static_cast<std::size_t>(
+      std::exp(random_.Real() * std::log(static_cast<double>(most) + 1)));
+}
+
 // One execution elsewhere; mostly not far.
 bool Improver::MoveSome() {
+  if (timeline_.excess() > 0 && random_.Chance(kChanceOfAcross)) return MoveAcrossPeak();
   const std::size_t from = SomePosition();
   std::size_t lower = 0;
   std::size_t upper = 0;
   if (!RangeOf(from, lower, upper)) return false;
   if (random_.Chance(kChanceOfNear)) {
-    // Every distance up to twice another one is as likely.
-    const double most = std::log(static_cast<double>(upper - lower) + 1);
-    const auto distance = static_cast<std::size_t>(std::exp(random_.Real() * most));
+    const std::size_t distance = SomeDistance(upper - lower);
     lower = std::max(lower, from - std::min(from, distance));
     upper = std::min(upper, from + distance);
   }
-  if (lower >= upper) return false;
+  return MoveInto(from, lower, upper);
+}
+
+// One execution, mostly near the peak, to the other side of it: most other moves change nothing where the
+// sequence does not fit.
+bool Improver::MoveAcrossPeak() {
+  const std::size_t peak = timeline_.Peak();
+  const std::size_t distance = SomeDistance(timeline_.size() - 1);
+  const std::size_t from = random_.Chance(0.5) ? peak - std::min(peak, distance)
+                                               : std::min(timeline_.size() - 1, peak + distance);
+  std::size_t lower = 0;
+  std::size_t upper = 0;
+  if (!RangeOf(from, lower, upper)) return false;
+  if (from <= peak) {
+    lower = std::max(lower, peak);
+    if (lower <= upper && random_.Chance(kChanceOfNear)) {
+      upper = std::min(upper, lower + SomeDistance(upper - lower));
+    }
+  } else {
+    upper = std::min(upper, peak);
+    if (lower <= upper && random_.Chance(kChanceOfNear)) {
+      lower = std::max(lower, upper - std::min(upper, SomeDistance(upper - lower)));
+    }
+  }
+  return MoveInto(from, lower, upper);
+}
+
+// To somewhere from `lower` to `upper`.
+bool Improver::MoveInto(std::size_t from, std::size_t lower, std::size_t upper) {
+  if (lower > upper) return false;
   const auto to = static_cast<std::size_t>(
       random_.Uniform(static_cast<std::int64_t>(lower), static_cast<std::int64_t>(upper)));
   if (to == from) return false;
@@ -325,7 +362,8 @@ void Improver::Exchange(Sequence& sequence, const std::vector<Sequence>& orders,
     const std::int64_t trials = kTrialsForHistory * static_cast<std::int64_t>(effort.history);
     const std::int64_t work = work_.left;
     Climb(StartOf(effort.turn, sequence, orders), effort.history, bound, trials, sequence, found);
-    const std::int64_t part = (work - work_.left) / 2;
+    Squeeze(sequence, effort.history, bound, trials, found);
+    const std::int64_t part = (work - work_.left) / 4;
     Perturb(sequence, bound, {trials / kTrialsOfPrune, part}, found);
     Rebuild(sequence, bound, {trials / kTrialsOfRebuild, part}, found);
     failed += 2 * trials;
@@ -517,6 +555,71 @@ void Improver::Climb(const Sequence& start, std::size_t length, std::int64_t bou
   found(sequence);
 }
 
+// Sequences of less cost by one repeat or more, that no longer fit, until one fits again. As in coloring,
+// where a color less is made to do by fewer conflicts, a cost that may not be exceeded leads further than a
+// price of bytes.
+void Improver::Squeeze(Sequence& sequence, std::size_t length, std::int64_t bound,
+                       std::int64_t patience, const std::function<void(const Sequence&)>& found) {
+  Load(sequence);
+  std::int64_t trials = 0;  // Since the latest report.
+  bool reported = true;
+  while (Now().fits && Now().cost > bound) {
+    const std::int64_t most = Now().cost - 1;
+    if (!Cheapen(most)) break;
+    trials += LowerExcess(length, most, patience);
+    if (!Now().fits) break;
+    PruneNow();
+    timeline_.Keep();
+    sequence = timeline_.Get();
+    reported = trials >= static_cast<std::int64_t>(kTrialsPerReport);
+    if (!reported) continue;
+    found(sequence);
+    trials = 0;
+  }
+  if (!reported) found(sequence);
+}
+
+// Takes out repeats, until what is left costs at most that. False if it does not.
+bool Improver::Cheapen(std::int64_t most) {
+  for (int failed = 0; Now().cost > most; ++failed) {
+    if (failed == kMostTries || Ended() || !RemoveOne()) return false;
+    if (!Now().valid) {
+      UndoTo(0);
+      continue;
+    }
+    timeline_.Keep();
+    failed = -1;
+  }
+  return true;
+}
+
+// Late acceptance, as in Climb(), of fewer bytes above the capacity, until there are none, or `patience` trials
+// in a row have found nothing less. How many trials were made.
+std::int64_t Improver::LowerExcess(std::size_t length, std::int64_t most, std::int64_t patience) {
+  State now = Now();
+  std::vector<double> history(length, now.excess);
+  double least = now.excess;
+  std::int64_t trials = 0;
+  for (std::int64_t failures = 0; failures < patience && !now.fits && !Ended(); ++failures) {
+    double& past = history[static_cast<std::size_t>(trials++) % length];
+    const bool changed = random_.Chance(kChanceOfSwap)
+                             ? SwapSome(most)
+                             : ChangeSome(static_cast<double>(most - now.cost));
+    if (!changed) continue;
+    const State tried = Now();
+    if (!tried.valid || tried.cost > most || (tried.excess > now.excess && tried.excess > past)) {
+      UndoTo(0);
+    } else {
+      now = tried;
+      timeline_.Keep();
+      if (now.excess < least) failures = 0;
+      least = std::min(least, now.excess);
+    }
+    past = std::min(past, now.excess);
+  }
+  return trials;
+}
+
 // What a byte of one step is worth if all that there is were made again once.
 double Improver::FirstBytePrice() const {
   double costs = 1;
@@ -578,6 +681,27 @@ bool Improver::RemoveSome() {
     Change({{at, Edit::kNowhere, timeline_.at(at)}});
     return true;
   }
+  return false;
+}
+
+// As RemoveSome(), where few executions are repeats.
+bool Improver::RemoveOne() {
+  const std::vector<std::size_t> repeats = timeline_.Repeats();
+  if (repeats.empty()) return false;
+  const auto last = static_cast<std::int64_t>(repeats.size()) - 1;
+  const std::size_t at = repeats[static_cast<std::size_t>(random_.Uniform(0, last))];
+  Change({{at, Edit::kNowhere, timeline_.at(at)}});
+  return true;
+}
+
+// One repeat less, and something else made again or copied, at no more than `most` together.
+bool Improver::SwapSome(std::int64_t most) {
+  if (!RemoveOne()) return false;
+  if (Now().valid) {
+    const auto left = static_cast<double>(most - Now().cost);
+    if (ReturnSome(left, left)) return true;
+  }
+  UndoTo(0);
   return false;
 }
 

@@ -103,12 +103,16 @@ class Improver {
   template <typename Modify>
   bool Descend(Sequence& sequence, std::int64_t bound, const Patience& patience,
                const std::function<void(const Sequence&)>& found, Modify modify);
-  // Three ways to change the sequence, with the arguments of Exchange(). They begin with `sequence`, or
+  // Four ways to change the sequence, with the arguments of Exchange(). They begin with `sequence`, or
   // Climb() with `start`.
   void Perturb(Sequence& sequence, std::int64_t bound, const Patience& patience,
                const std::function<void(const Sequence&)>& found);
   void Climb(const Sequence& start, std::size_t length, std::int64_t bound, std::int64_t patience,
              Sequence& sequence, const std::function<void(const Sequence&)>& found);
+  void Squeeze(Sequence& sequence, std::size_t length, std::int64_t bound, std::int64_t patience,
+               const std::function<void(const Sequence&)>& found);
+  [[nodiscard]] bool Cheapen(std::int64_t most);
+  std::int64_t LowerExcess(std::size_t length, std::int64_t most, std::int64_t patience);
   void Rebuild(Sequence& sequence, std::int64_t bound, const Patience& patience,
                const std::function<void(const Sequence&)>& found);
   [[nodiscard]] Sequence StartOf(std::size_t turn, const Sequence& sequence,
@@ -116,10 +120,15 @@ class Improver {
   // Each makes one random change. False if there was none, or if what it adds costs more than `most`, or
   // `most_copied` if that is a copy.
   bool MoveSome();
+  bool MoveAcrossPeak();
   bool ReturnSome(double most, double most_copied);
   [[nodiscard]] static double ChanceOfCopy(const StorageInfo& info, std::int32_t version);
   bool RemoveSome();
+  bool RemoveOne();
+  bool SwapSome(std::int64_t most);
   bool ChangeSome(double most);
+  bool MoveInto(std::size_t from, std::size_t lower, std::size_t upper);
+  [[nodiscard]] std::size_t SomeDistance(std::size_t most);
   [[nodiscard]] bool RangeOf(std::size_t from, std::size_t& lower, std::size_t& upper) const;
   [[nodiscard]] Sequence WithoutRepeats(const Sequence& sequence) const;
   [[nodiscard]] double FirstBytePrice() const;
