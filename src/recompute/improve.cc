@@ -28,6 +28,7 @@ constexpr std::int64_t kTrialsOfCalm = 10'000;  // At least, and for each execut
 constexpr std::int64_t kTrialsOfCalmForEach = 240;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kLargestStep = 7;
+constexpr double kLargestSlack = 6;
 constexpr double kDearer = 1.3;
 constexpr double kCheaper = 0.9;
 constexpr double kChanceOfNear = 0.5;
@@ -597,7 +598,8 @@ bool Improver::Cheapen(std::int64_t most) {
 // in a row have found nothing less. How many trials were made.
 std::int64_t Improver::LowerExcess(std::size_t length, std::int64_t most, std::int64_t patience) {
   State now = Now();
-  std::vector<double> history(length, now.excess);
+  // Not less than at first alone: that would stay near the best sequence.
+  std::vector<double> history(length, now.excess * std::exp2(kLargestSlack * random_.Real()));
   double least = now.excess;
   std::int64_t trials = 0;
   for (std::int64_t failures = 0; failures < patience && !now.fits && !Ended(); ++failures) {

@@ -22,6 +22,7 @@
 #include "berth/place.h"
 #include "berth/repack.h"
 #include "tools/berth/terminal.h"
+#include "tools/lab/bench/benchmark.h"
 #include "tools/lab/suites/suites.h"
 #include "tools/verify/memories.h"
 
@@ -315,10 +316,8 @@ Cell CallsCell(const LoopResult& result) {
   const std::string text = std::to_string(result.successes) + "/" + std::to_string(result.calls);
   return {text, text};
 }
-Cell MedianCell(std::vector<double> seconds) {
-  if (seconds.empty()) return NoCell();
-  std::sort(seconds.begin(), seconds.end());
-  return SecondsCell(seconds[seconds.size() / 2]);
+Cell MedianCell(const std::vector<double>& seconds) {
+  return seconds.empty() ? NoCell() : SecondsCell(Median(seconds));
 }
 
 // Notes what is no plan.
