@@ -79,7 +79,8 @@ class IndexedVector {
   [[nodiscard]] std::size_t size() const { return items_.size(); }
   [[nodiscard]] bool empty() const { return items_.empty(); }
   void push_back(const T& value) { items_.push_back(value); }
-  void resize(std::size_t size, const T& value = T()) { items_.resize(size, value); }
+  void resize(std::size_t size) { items_.resize(size); }
+  void resize(std::size_t size, const T& value) { items_.resize(size, value); }
   void assign(std::size_t size, const T& value) { items_.assign(size, value); }
   void reserve(std::size_t size) { items_.reserve(size); }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/truncate.h"
 
 namespace berth::internal {
 
@@ -57,7 +58,7 @@ Lists<From, T>::Lists(std::size_t num_from, const std::vector<std::pair<From, T>
                                     items_.data());
   }
   begin_.back() = size;
-  items_.resize(size);
+  Truncate(items_, size);
 }
 
 template <typename From, typename T>
@@ -70,7 +71,7 @@ Lists<From, T> Lists<From, T>::Build(std::size_t num_from, AddAll add_all) {
   add_all([&](From from, const T&) { ++begin[from.position() + 1]; });
   std::size_t sum = 0;
   for (std::size_t f = 1; f <= num_from; ++f) sum += std::exchange(begin[f], sum);
-  lists.items_.resize(sum);
+  lists.items_ = std::vector<T>(sum);
   add_all([&](From from, const T& item) { lists.items_[begin[from.position() + 1]++] = item; });
   return lists;
 }

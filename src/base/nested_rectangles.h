@@ -287,22 +287,19 @@ class FrontOfRectangles {
 // the first has those of the second. Cost: O(log n) for each rectangle and each call.
 template <typename Visit>
 void ForEachNested(const std::vector<Rectangle>& rectangles, Visit visit) {
-  std::vector<std::size_t> starts(rectangles.size());
-  std::iota(starts.begin(), starts.end(), std::size_t{0});
-  std::vector<std::size_t> ends = starts;
-  SortByInteger(starts, [&](std::size_t r) { return rectangles[r].start; });
-  SortByInteger(ends, [&](std::size_t r) { return rectangles[r].end; });
+  const std::vector<KeyAndItem> starts = InOrderOf(&Rectangle::start, rectangles);
+  const std::vector<KeyAndItem> ends = InOrderOf(&Rectangle::end, rectangles);
   FrontOfRectangles<Visit> front(rectangles, visit);
   std::size_t next = 0;  // Of `ends`.
-  for (const std::size_t r : starts) {
+  for (const KeyAndItem& start : starts) {
     // At one step starts come first: where one takes the place of another, the range goes on.
-    for (; rectangles[ends[next]].end < rectangles[r].start; ++next) {
-      if (!front.End(ends[next])) return;
+    for (; ends[next].key < start.key; ++next) {
+      if (!front.End(ends[next].position())) return;
     }
-    front.Begin(r);
+    front.Begin(start.position());
   }
   for (; next < ends.size(); ++next) {
-    if (!front.End(ends[next])) return;
+    if (!front.End(ends[next].position())) return;
   }
 }
 

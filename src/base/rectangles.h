@@ -22,34 +22,28 @@ struct Rectangle {
   std::size_t owner;  // For the caller.
 };
 
+// The rectangles, as items, by one of their two ends in time; those with the same in their order.
+[[nodiscard]] inline std::vector<KeyAndItem> InOrderOf(std::int64_t Rectangle::*step,
+                                                       const std::vector<Rectangle>& rectangles) {
+  std::vector<KeyAndItem> order(rectangles.size());
+  for (std::size_t r = 0; r < order.size(); ++r) {
+    order[r] = {rectangles[r].*step, static_cast<std::int64_t>(r)};
+  }
+  SortByKey(order);
+  return order;
+}
+
 // Calls visit(rectangle, starts) for both ends of each rectangle in order of time, until it returns
-// false. At one step ends come before starts, and each in the order of `rectangles`. What is sorted
-// is small, and starts are often in order already.
+// false. At one step ends come before starts, and each in the order of `rectangles`.
 template <typename Visit>
 void ForEachEnd(const std::vector<Rectangle>& rectangles, Visit visit) {
-  struct End {
-    std::int64_t step;
-    const Rectangle* of;
-  };
-  std::vector<End> starts;
-  std::vector<End> ends;
-  starts.reserve(rectangles.size());
-  ends.reserve(rectangles.size());
-  for (const Rectangle& rectangle : rectangles) {
-    starts.push_back({rectangle.start, &rectangle});
-    ends.push_back({rectangle.end, &rectangle});
-  }
-  SortByInteger(starts, [](const End& end) { return end.step; });
-  SortByInteger(ends, [](const End& end) { return end.step; });
-  std::size_t next = 0;  // Of `ends`.
-  for (const End& start : starts) {
-    for (; ends[next].step <= start.step; ++next) {
-      if (!visit(*ends[next].of, false)) return;
-    }
-    if (!visit(*start.of, true)) return;
-  }
-  for (; next < ends.size(); ++next) {
-    if (!visit(*ends[next].of, false)) return;
+  const std::vector<KeyAndItem> starts = InOrderOf(&Rectangle::start, rectangles);
+  const std::vector<KeyAndItem> ends = InOrderOf(&Rectangle::end, rectangles);
+  std::size_t begun = 0;
+  for (std::size_t ended = 0; ended < ends.size();) {
+    const bool is_start = begun < starts.size() && starts[begun].key < ends[ended].key;
+    const KeyAndItem& next = is_start ? starts[begun++] : ends[ended++];
+    if (!visit(rectangles[next.position()], is_start)) return;
   }
 }
 
@@ -177,33 +171,29 @@ struct Clash {
 
 // The first clash in time, if there is one. Live ranges are kept by their lower end. They are
 // disjoint up to the first clash, so a new one can only meet the range that starts below it or the
-// one that starts above it. What is sorted has all that is needed: rectangles of a large table would
-// be fetched from memory one by one. Cost: O(log k) for each end, of which k are live.
+// one that starts above it. Rectangles are fetched from memory ahead of their turn: in a large table
+// they are far apart. Cost: O(log k) for each end, of which k are live.
 [[nodiscard]] inline std::optional<Clash> FirstClash(const std::vector<Rectangle>& rectangles) {
-  struct Start {
-    std::int64_t step;
-    DisjointRanges::Range range;
-  };
-  struct End {
-    std::int64_t step;
-    std::int64_t lower;
-  };
-  std::vector<Start> starts;
-  std::vector<End> ends;
-  starts.reserve(rectangles.size());
-  ends.reserve(rectangles.size());
-  for (const Rectangle& rectangle : rectangles) {
-    starts.push_back({rectangle.start, {rectangle.lower, rectangle.upper, &rectangle}});
-    ends.push_back({rectangle.end, rectangle.lower});
+  constexpr std::size_t kAhead = 16;
+  const std::vector<KeyAndItem> starts = InOrderOf(&Rectangle::start, rectangles);
+  std::vector<KeyAndItem> ends(rectangles.size());  // The lower ends, by the last steps.
+  for (std::size_t r = 0; r < rectangles.size(); ++r) {
+    ends[r] = {rectangles[r].end, rectangles[r].lower};
   }
-  SortByInteger(starts, [](const Start& start) { return start.step; });
-  SortByInteger(ends, [](const End& end) { return end.step; });
+  SortByKey(ends);
   DisjointRanges live;
   std::size_t next = 0;  // Of `ends`.
-  for (const Start& start : starts) {
-    for (; ends[next].step <= start.step; ++next) live.Erase(ends[next].lower);
-    if (const Rectangle* const early = live.Insert(start.range)) {
-      return Clash{start.range.of, early};
+  for (std::size_t k = 0; k < starts.size(); ++k) {
+    if (k + kAhead < starts.size()) {
+      // It may lie in two lines of the cache.
+      const Rectangle& ahead = rectangles[starts[k + kAhead].position()];
+      __builtin_prefetch(&ahead.start);
+      __builtin_prefetch(&ahead.upper);
+    }
+    const Rectangle& late = rectangles[starts[k].position()];
+    for (; ends[next].key <= late.start; ++next) live.Erase(ends[next].item);
+    if (const Rectangle* const early = live.Insert({late.lower, late.upper, &late})) {
+      return Clash{&late, early};
     }
   }
   return std::nullopt;

@@ -5,6 +5,8 @@
 #include <numeric>
 
 #include "base/arithmetic.h"
+#include "base/radix_sort.h"
+#include "base/truncate.h"
 
 namespace berth::internal {
 namespace {
@@ -49,9 +51,7 @@ Heights::Heights(const Instance& instance, Bytes highest)
     }
   }
   // The large ones first: they make few sums below `highest`, between which the small ones fall.
-  std::sort(free.begin(), free.end(), [&](BufferIndex x, BufferIndex y) {
-    return instance.size[x] != instance.size[y] ? instance.size[x] > instance.size[y] : x < y;
-  });
+  SortByInteger(free, [&](BufferIndex b) { return -instance.size[b]; });
   for (const BufferIndex b : free) {
     const Bytes alignment = instance.alignment[b];
     const Bytes most_empty = factor % alignment == 0 ? 0 : alignment - 1;
@@ -99,7 +99,7 @@ void Heights::MergeTheClosest() {
       ranges_[++kept] = ranges_[i];
     }
   }
-  ranges_.resize(kept + 1);
+  Truncate(ranges_, kept + 1);
 }
 
 Bytes Heights::AtLeast(Bytes height) const {

@@ -2,45 +2,46 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "base/radix_sort.h"
+#include "base/truncate.h"
 
 namespace berth::internal {
 namespace {
 
-struct Event {
-  Step step;
-  bool starts;  // Ends sort before starts: lifetimes are half-open.
-  std::int32_t piece;
-};
+// A piece that starts or ends, for a sort: ends come before starts, as lifetimes are half-open.
+KeyAndItem Event(Step step, bool starts, std::size_t piece) {
+  return {2 * step + (starts ? 1 : 0), static_cast<std::int64_t>(piece)};
+}
+Step StepOf(const KeyAndItem& event) { return event.key >> 1; }
+bool IsStart(const KeyAndItem& event) { return (event.key & 1) != 0; }
 
-void CompileBuffers(const Problem& problem, Instance& instance, std::vector<Event>& events) {
+void CompileBuffers(const Problem& problem, Instance& instance, std::vector<KeyAndItem>& events) {
   const std::size_t n = problem.buffers.size();
-  instance.size.reserve(n);
-  instance.alignment.reserve(n);
-  instance.pin.reserve(n);
-  instance.hint.reserve(n);
-  instance.start.reserve(n);
-  instance.end.reserve(n);
+  for (auto* const values : {&instance.size, &instance.alignment, &instance.pin, &instance.hint,
+                             &instance.start, &instance.end}) {
+    *values = IndexedVector<BufferIndex, std::int64_t>(n);
+  }
   instance.piece_begin.reserve(n + 1);
   instance.piece_begin.push_back(0);
   events.reserve(2 * n);
-  for (const Buffer& buffer : problem.buffers) {
-    instance.size.push_back(buffer.size);
-    instance.alignment.push_back(buffer.alignment);
-    instance.pin.push_back(buffer.offset.value_or(kNone));
-    instance.hint.push_back(buffer.hint.value_or(kNone));
-    instance.start.push_back(buffer.start);
-    instance.end.push_back(buffer.end);
+  for (const BufferIndex b : instance.buffers()) {
+    const Buffer& buffer = problem.buffers[b.position()];
+    instance.size[b] = buffer.size;
+    instance.alignment[b] = buffer.alignment;
+    instance.pin[b] = buffer.offset.value_or(kNone);
+    instance.hint[b] = buffer.hint.value_or(kNone);
+    instance.start[b] = buffer.start;
+    instance.end[b] = buffer.end;
     instance.has_pins |= buffer.offset.has_value();
     instance.has_alignment |= buffer.alignment != 1;
     instance.has_gaps |= !buffer.gaps.empty();
     ForEachLivePiece(buffer, [&](const LivePiece& piece) {
-      const auto index = static_cast<std::int32_t>(instance.pieces.size());
+      events.push_back(Event(piece.start, true, instance.pieces.size()));
+      events.push_back(Event(piece.end, false, instance.pieces.size()));
       instance.has_windows |= piece.upper - piece.lower != buffer.size;
       instance.pieces.push_back({{}, {}, piece.lower, piece.upper});
-      events.push_back({piece.start, true, index});
-      events.push_back({piece.end, false, index});
     });
     instance.piece_begin.push_back(static_cast<std::int32_t>(instance.pieces.size()));
   }
@@ -71,33 +72,33 @@ std::vector<LivePiece> LivePieces(const Buffer& buffer) {
 
 Instance Compile(const Problem& problem) {
   Instance instance;
-  std::vector<Event> events;
+  std::vector<KeyAndItem> events;
   CompileBuffers(problem, instance, events);
-  SortByInteger(events, [](const Event& event) { return 2 * event.step + (event.starts ? 1 : 0); });
+  SortByKey(events);
   // A set of live pieces is maximal when the next event that changes it is an end.
   Bytes load = 0;
   Step latest_start = 0;
   bool grown = false;
-  for (const Event& event : events) {
-    Piece& piece = instance.pieces[static_cast<std::size_t>(event.piece)];
-    if (event.starts) {
+  for (const KeyAndItem& event : events) {
+    Piece& piece = instance.pieces[event.position()];
+    if (IsStart(event)) {
       piece.first = SectionIndex(instance.num_sections());
       load += piece.upper - piece.lower;
-      latest_start = event.step;
+      latest_start = StepOf(event);
       grown = true;
       continue;
     }
     if (grown) {
       instance.section_start.push_back(latest_start);
-      instance.section_end.push_back(event.step);
+      instance.section_end.push_back(StepOf(event));
       instance.section_load.push_back(load);
       grown = false;
     }
     piece.last = SectionIndex(instance.num_sections());
     load -= piece.upper - piece.lower;
   }
-  instance.first.resize(instance.num_buffers());
-  instance.last.resize(instance.num_buffers());
+  instance.first = IndexedVector<BufferIndex, SectionIndex>(instance.num_buffers());
+  instance.last = IndexedVector<BufferIndex, SectionIndex>(instance.num_buffers());
   for (const BufferIndex b : instance.buffers()) {
     const auto pieces = instance.pieces_of(b);
     if (pieces.empty()) continue;
@@ -120,6 +121,18 @@ Bytes Grain(const Instance& instance) {
   return std::max<Bytes>(grain, 1);
 }
 
+namespace {
+
+// By their lower ends.
+void Sort(std::vector<Interval>& intervals) {
+  std::vector<KeyAndItem> order;
+  for (const Interval& interval : intervals) order.push_back({interval.lower, interval.upper});
+  SortByKey(order);
+  for (std::size_t k = 0; k < order.size(); ++k) intervals[k] = {order[k].key, order[k].item};
+}
+
+}  // namespace
+
 std::vector<Interval> ForbiddenDifferences(const Instance& instance, BufferIndex i, BufferIndex j) {
   std::vector<Interval> forbidden;
   const auto of_i = instance.pieces_of(i);
@@ -133,8 +146,8 @@ std::vector<Interval> ForbiddenDifferences(const Instance& instance, BufferIndex
     }
     (x.last < y.last ? p : q) += 1;
   }
-  std::sort(forbidden.begin(), forbidden.end(),
-            [](const Interval& x, const Interval& y) { return x.lower < y.lower; });
+  if (forbidden.size() <= 1) return forbidden;
+  Sort(forbidden);
   std::size_t merged = 0;
   for (std::size_t k = 1; k < forbidden.size(); ++k) {
     if (forbidden[k].lower < forbidden[merged].upper) {
@@ -143,18 +156,18 @@ std::vector<Interval> ForbiddenDifferences(const Instance& instance, BufferIndex
       forbidden[++merged] = forbidden[k];
     }
   }
-  if (!forbidden.empty()) forbidden.resize(merged + 1);
+  Truncate(forbidden, merged + 1);
   return forbidden;
 }
 
 std::vector<BufferIndex> ByFirstSection(const Instance& instance) {
-  std::vector<BufferIndex> order;
+  std::vector<KeyAndItem> order;
   order.reserve(instance.num_buffers());
   for (const BufferIndex b : instance.buffers()) {
-    if (!instance.pieces_of(b).empty()) order.push_back(b);
+    if (!instance.pieces_of(b).empty()) order.push_back({instance.first[b].value(), b.value()});
   }
-  SortByInteger(order, [&](BufferIndex b) { return std::int64_t{instance.first[b].value()}; });
-  return order;
+  SortByKey(order);
+  return ItemsOf<BufferIndex>(order);
 }
 
 namespace {
@@ -193,33 +206,30 @@ std::optional<Clearances> ClearancesOf(const Instance& instance, BufferIndex i, 
 std::optional<Overlaps> FindOverlapsWithin(const Instance& instance, const Budget* budget) {
   const std::vector<BufferIndex> order = ByFirstSection(instance);
   Overlaps overlaps;
-  overlaps.row_begin.assign(instance.num_buffers() + 1, 0);
-  const auto count = [&](BufferIndex i, BufferIndex j) {
-    const auto clearances = ClearancesOf(instance, i, j);
-    if (!clearances) return;
-    overlaps.stackable &= clearances->stackable;
-    ++overlaps.row_begin[i.position() + 1];
-    ++overlaps.row_begin[j.position() + 1];
-  };
-  if (!ForEachMeeting(instance, order, budget, count)) return std::nullopt;
-  for (std::size_t b = 0; b < instance.num_buffers(); ++b) {
-    overlaps.row_begin[b + 1] += overlaps.row_begin[b];
+  // While counting, entry b + 1 is the length of row b; while filling, where its next entry goes.
+  std::vector<std::int64_t>& row_begin = overlaps.row_begin;
+  row_begin = std::vector<std::int64_t>(instance.num_buffers() + 1, 0);
+  for (const bool fills : {false, true}) {
+    const auto put = [&](BufferIndex from, BufferIndex to, Bytes clearance) {
+      const auto at = static_cast<std::size_t>(row_begin[from.position() + 1]++);
+      if (!fills) return;
+      overlaps.neighbour[at] = to;
+      overlaps.clearance[at] = clearance;
+    };
+    const auto meet = [&](BufferIndex i, BufferIndex j) {
+      const auto clearances = ClearancesOf(instance, i, j);
+      if (!clearances) return;
+      overlaps.stackable &= clearances->stackable;
+      put(i, j, clearances->above_i);
+      put(j, i, clearances->above_j);
+    };
+    if (!ForEachMeeting(instance, order, budget, meet)) return std::nullopt;
+    if (fills) break;
+    std::int64_t sum = 0;
+    for (std::size_t b = 1; b < row_begin.size(); ++b) sum += std::exchange(row_begin[b], sum);
+    overlaps.neighbour = std::vector<BufferIndex>(static_cast<std::size_t>(sum), BufferIndex());
+    overlaps.clearance = std::vector<Bytes>(static_cast<std::size_t>(sum), 0);
   }
-  overlaps.neighbour.resize(static_cast<std::size_t>(overlaps.row_begin.back()));
-  overlaps.clearance.resize(overlaps.neighbour.size());
-  std::vector<std::int64_t> next(overlaps.row_begin.begin(), overlaps.row_begin.end() - 1);
-  const auto put = [&](BufferIndex from, BufferIndex to, Bytes clearance) {
-    const auto at = static_cast<std::size_t>(next[from.position()]++);
-    overlaps.neighbour[at] = to;
-    overlaps.clearance[at] = clearance;
-  };
-  const auto fill = [&](BufferIndex i, BufferIndex j) {
-    const auto clearances = ClearancesOf(instance, i, j);
-    if (!clearances) return;
-    put(i, j, clearances->above_i);
-    put(j, i, clearances->above_j);
-  };
-  if (!ForEachMeeting(instance, order, budget, fill)) return std::nullopt;
   return overlaps;
 }
 

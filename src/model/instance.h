@@ -67,7 +67,7 @@ struct Piece {
   SectionIndex last;  // Exclusive.
   Bytes lower;        // From the buffer's offset.
   Bytes upper;
-  friend auto operator<=>(const Piece&, const Piece&) = default;
+  friend bool operator==(const Piece&, const Piece&) = default;
 };
 
 inline constexpr Bytes kNone = -1;  // No pin, no hint.

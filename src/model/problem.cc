@@ -7,15 +7,14 @@
 #include <cstdint>
 #include <optional>
 #include <queue>
-#include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/arithmetic.h"
 #include "base/name_set.h"
+#include "base/radix_sort.h"
 #include "base/rectangles.h"
 #include "base/text.h"
 #include "model/instance.h"
@@ -24,6 +23,7 @@ namespace berth {
 namespace {
 
 using internal::CheckedAdd;
+using internal::KeyAndItem;
 using internal::LivePiece;
 using internal::Rectangle;
 using internal::RoundUp;
@@ -148,33 +148,44 @@ class AlignedLoad {
 // Bounds for more classes than this are not worth their time; the largest alignments waste most.
 constexpr std::size_t kMaxAlignmentClasses = 16;
 
-std::vector<AlignedLoad> AlignmentClasses(const Problem& problem) {
-  std::set<Bytes, std::greater<>> alignments;
-  for (const Buffer& buffer : problem.buffers) {
-    if (buffer.alignment > 1) alignments.insert(buffer.alignment);
+// The buffers by alignment, those without one left out.
+std::vector<KeyAndItem> ByAlignment(const Problem& problem) {
+  std::vector<KeyAndItem> order;
+  for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
+    const Bytes alignment = problem.buffers[b].alignment;
+    if (alignment > 1) order.push_back({alignment, static_cast<std::int64_t>(b)});
   }
+  internal::SortByKey(order);
+  return order;
+}
+
+std::vector<AlignedLoad> AlignmentClasses(const std::vector<KeyAndItem>& by_alignment) {
   std::vector<AlignedLoad> classes;
-  for (const Bytes alignment : alignments) {
-    if (classes.size() == kMaxAlignmentClasses) break;
-    classes.emplace_back(alignment);
+  for (std::size_t k = by_alignment.size(); k-- > 0 && classes.size() < kMaxAlignmentClasses;) {
+    const Bytes alignment = by_alignment[k].key;
+    if (classes.empty() || classes.back().alignment() != alignment) {
+      classes.emplace_back(alignment);
+    }
   }
   return classes;
 }
 
-// For each buffer a bit for each of `classes` whose alignment divides its own.
-std::vector<std::uint16_t> ClassesOf(const Problem& problem,
+// For each of `num_buffers` buffers a bit for each of `classes` whose alignment divides its own.
+std::vector<std::uint32_t> ClassesOf(std::size_t num_buffers,
+                                     const std::vector<KeyAndItem>& by_alignment,
                                      const std::vector<AlignedLoad>& classes) {
-  static_assert(kMaxAlignmentClasses <= 16);
-  std::vector<std::uint16_t> classes_of;
-  classes_of.reserve(problem.buffers.size());
-  std::unordered_map<Bytes, std::uint16_t> known{{1, std::uint16_t{0}}};
-  for (const Buffer& buffer : problem.buffers) {
-    const auto [entry, is_new] = known.try_emplace(buffer.alignment, std::uint16_t{0});
-    for (std::size_t k = 0; is_new && k < classes.size(); ++k) {
-      if (buffer.alignment % classes[k].alignment() != 0) continue;
-      entry->second = static_cast<std::uint16_t>(entry->second | (1u << k));
+  static_assert(kMaxAlignmentClasses <= 32);
+  std::vector<std::uint32_t> classes_of(num_buffers, 0);
+  Bytes alignment = 1;
+  std::uint32_t bits = 0;
+  for (const KeyAndItem& each : by_alignment) {
+    if (std::exchange(alignment, each.key) != each.key) {
+      bits = 0;
+      for (std::size_t k = 0; k < classes.size(); ++k) {
+        if (alignment % classes[k].alignment() == 0) bits |= std::uint32_t{1} << k;
+      }
     }
-    classes_of.push_back(entry->second);
+    classes_of[each.position()] = bits;
   }
   return classes_of;
 }
@@ -357,14 +368,16 @@ LoadBound internal::MaxLiveLoad(const Problem& problem, const Instance& instance
 // left out.
 LoadBound MaxLiveLoad(const Problem& problem) {
   LoadBound best;
-  std::vector<AlignedLoad> classes = AlignmentClasses(problem);
-  const std::vector<std::uint16_t> classes_of = ClassesOf(problem, classes);
+  const std::vector<KeyAndItem> by_alignment = ByAlignment(problem);
+  std::vector<AlignedLoad> classes = AlignmentClasses(by_alignment);
+  const std::vector<std::uint32_t> classes_of =
+      ClassesOf(problem.buffers.size(), by_alignment, classes);
   Bytes load = 0;
   const auto count = [&](const Rectangle& piece, bool starts) {
     load += starts ? piece.upper - piece.lower : piece.lower - piece.upper;
     Bytes bound = load;
     if (piece.lower == 0) {
-      for (unsigned left = classes_of[piece.owner]; left != 0; left &= left - 1) {
+      for (std::uint32_t left = classes_of[piece.owner]; left != 0; left &= left - 1) {
         AlignedLoad& aligned = classes[static_cast<std::size_t>(std::countr_zero(left))];
         if (starts) {
           aligned.Start(piece.upper, piece.end);
@@ -396,14 +409,15 @@ LoadBound MaxLiveLoad(const Problem& problem) {
 }
 
 std::vector<std::vector<std::size_t>> Partitions(const Problem& problem) {
-  std::vector<std::size_t> order(problem.buffers.size());
-  for (std::size_t b = 0; b < order.size(); ++b) order[b] = b;
-  std::sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) {
-    return std::pair(problem.buffers[x].start, x) < std::pair(problem.buffers[y].start, y);
-  });
+  std::vector<KeyAndItem> order;
+  for (const Buffer& buffer : problem.buffers) {
+    order.push_back({buffer.start, static_cast<std::int64_t>(order.size())});
+  }
+  internal::SortByKey(order);
   std::vector<std::vector<std::size_t>> partitions;
   Step end = 0;
-  for (const std::size_t b : order) {
+  for (const KeyAndItem& next : order) {
+    const std::size_t b = next.position();
     const Buffer& buffer = problem.buffers[b];
     if (partitions.empty() || buffer.start >= end) {
       partitions.emplace_back();

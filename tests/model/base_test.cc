@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string>
@@ -112,7 +113,7 @@ TEST(Index, RangesCoverTheirIndices) {
 TEST(SortByInteger, IsStableAndSorts) {
   Random random(2);
   for (const std::size_t length :
-       {std::size_t{0}, std::size_t{1}, std::size_t{100}, std::size_t{5000}}) {
+       std::initializer_list<std::size_t>{0, 1, 2, 15, 16, 17, 32, 33, 100, 1023, 1024, 5000}) {
     for (const int bits : {1, 10, 11, 12, 33, 44, 45, 62}) {
       SCOPED_TRACE(testing::Message() << length << " keys of " << bits << " bits");
       const std::int64_t most = std::int64_t{1} << bits;

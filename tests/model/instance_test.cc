@@ -6,7 +6,9 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "model/twins.h"
 #include "testing/differential.h"
 
 namespace berth::internal {
@@ -77,6 +79,35 @@ TEST(Instance, OverlapsAreThePairsThatMeet) {
     if (CountOverlaps(instance) < entries) wrong = "counts too few overlaps";
     if (!instance.has_gaps && CountOverlaps(instance) != entries) wrong = "counts wrong";
     return wrong;
+  }));
+}
+
+// Every buffer has a twin, some have several.
+TEST(Instance, TwinsAreNeighboursByShape) {
+  EXPECT_TRUE(ForRandomProblems(13'000, 2000, AllKnobs(), [](const Problem& problem) {
+    Problem doubled = problem;
+    for (const Buffer& buffer : problem.buffers) {
+      doubled.buffers.push_back(buffer);
+      doubled.buffers.back().id += "'";
+    }
+    const Instance instance = Compile(doubled);
+    const std::vector<BufferIndex> order = ByShape(instance);
+    std::size_t live = 0;
+    for (const BufferIndex b : instance.buffers()) live += instance.pieces_of(b).empty() ? 0 : 1;
+    if (order.size() != live) return std::optional<std::string>("not all that is live");
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      if (k > 0 && instance.first[order[k]] < instance.first[order[k - 1]]) {
+        return std::optional<std::string>("not by first section");
+      }
+      for (std::size_t later = k + 1; later < order.size(); ++later) {
+        if (!AreTwins(instance, order[k], order[later])) continue;
+        if (!(order[k] < order[later])) return std::optional<std::string>("not by index");
+        if (!AreTwins(instance, order[k], order[k + 1])) {
+          return std::optional<std::string>("something lies between twins");
+        }
+      }
+    }
+    return std::optional<std::string>();
   }));
 }
 

@@ -38,15 +38,19 @@
 #include "place/canonical/canonical.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/arithmetic.h"
 #include "base/check.h"
+#include "base/keyed.h"
 #include "base/lists.h"
+#include "base/radix_sort.h"
+#include "base/truncate.h"
 #include "model/section_lists.h"
 #include "model/twins.h"
 
@@ -72,11 +76,15 @@ class Engine final : public Search {
   // How the level below the current one ended; kOpened if there is none yet.
   enum class Below { kOpened, kSucceeded, kFailed, kStopped };
 
-  // A set of buffers that meet nothing outside it, all within sections [first, last).
+  // A set of buffers that meet nothing outside it, all within sections [first, last): those of
+  // order_[begin, end).
   struct Component {
     SectionIndex first;
     SectionIndex last;
-    std::vector<BufferIndex> buffers;
+    std::int32_t begin;
+    std::int32_t end;
+
+    [[nodiscard]] std::int32_t size() const { return end - begin; }
   };
 
   // One level of the path. A choice places one of its candidates; a split has parts, each of which
@@ -112,13 +120,17 @@ class Engine final : public Search {
     Bytes old;
   };
 
-  void SplitPreorders();
-  void FindComponents(const std::vector<BufferIndex>& order);
-  void FindTwins(const std::vector<BufferIndex>& order);
+  [[nodiscard]] std::span<const BufferIndex> BuffersOf(const Component& component) const {
+    return std::span(order_).subspan(static_cast<std::size_t>(component.begin),
+                                     static_cast<std::size_t>(component.size()));
+  }
+  void FindComponents();
+  void FindTwins();
   void Rank(std::size_t begin, std::size_t end);
-  [[nodiscard]] double KeyOf(BufferIndex b, char key) const;
+  [[nodiscard]] std::int64_t KeyOf(BufferIndex b, char key) const;
   [[nodiscard]] bool StartCapacity(Bytes capacity);
   [[nodiscard]] bool IsKnown(const Component& component, const std::vector<Bytes>& known);
+  [[nodiscard]] SearchAnswer::Verdict SearchAll(const Question& question, Budget& budget);
   template <typename Left>
   [[nodiscard]] Verdict TryPreorders(const Component& component, std::int64_t round_nodes,
                                      Left left, Budget& budget);
@@ -152,7 +164,8 @@ class Engine final : public Search {
   const Instance& instance_;
   const Overlaps& overlaps_;
   const Options options_;
-  std::vector<std::string_view> preorders_;  // Words of options_.
+  const std::string_view preorders_;      // Of options_.
+  const std::vector<BufferIndex> order_;  // All that are live somewhere, by first section.
   std::vector<Component> components_;
   Lists<SectionIndex, BufferIndex> members_;  // The buffers with a piece in each section.
   Bytes grain_ = 1;                           // Every offset is a multiple of it.
@@ -181,12 +194,8 @@ class Engine final : public Search {
       split_at_;                    // Of each split, the first sections of its parts and its end.
   std::vector<SectionIndex> cuts_;  // Scratch: where the last placement cut its component.
   std::vector<Candidate> candidates_;  // Scratch.
-  struct Ranked {
-    std::array<double, kPreorderKeys.size()> key;
-    BufferIndex buffer;
-  };
-  std::vector<Ranked> ranking_;  // Scratch.
-  std::string_view keys_;        // The preorder's.
+  std::vector<KeyAndItem> ranking_;    // Scratch.
+  std::string_view keys_;              // The preorder's.
   std::int64_t nodes_left_ = 0;
   Budget* budget_ = nullptr;
 };
@@ -195,7 +204,10 @@ Engine::Engine(const Instance& instance, const Overlaps& overlaps, const Options
     : instance_(instance),
       overlaps_(overlaps),
       options_(options),
+      preorders_(options_.static_preordering ? std::string_view(options_.preorders) : ""),
+      order_(ByShape(instance)),
       members_(SectionLists<BufferIndex>(instance, [](BufferIndex b, const Piece&) { return b; })),
+      twin_(instance.num_buffers(), placed_twin()),
       max_offset_(instance.num_buffers()),
       solution_(instance.num_buffers()),
       rank_(instance.num_buffers()),
@@ -204,7 +216,6 @@ Engine::Engine(const Instance& instance, const Overlaps& overlaps, const Options
       unplaced_(instance.num_sections()),
       witness_(instance.num_sections(), no_witness()),
       crossing_(instance.num_sections()) {
-  SplitPreorders();
   // A window may begin off the grain and lie in what rounding a buffer below it up would waste.
   if (!instance.has_windows) {
     Bytes grain = 0;
@@ -212,19 +223,8 @@ Engine::Engine(const Instance& instance, const Overlaps& overlaps, const Options
     grain_ = std::max<Bytes>(grain, 1);
   }
   lower_[no_witness()] = kPlaced;
-  const std::vector<BufferIndex> order = ByShape(instance);
-  FindComponents(order);
-  FindTwins(order);
-}
-
-void Engine::SplitPreorders() {
-  std::string_view words;
-  if (options_.static_preordering) words = options_.preorders;
-  for (std::size_t from = 0; from <= words.size();) {
-    const std::size_t comma = std::min(words.find(',', from), words.size());
-    preorders_.push_back(words.substr(from, comma - from));
-    from = comma + 1;
-  }
+  FindComponents();
+  FindTwins();
 }
 
 // Calls f(section, bytes) for each section in which b has a piece. Whole buffers count rounded up
@@ -237,24 +237,23 @@ void Engine::ForEachPieceSection(BufferIndex b, F f) const {
   }
 }
 
-// `order` holds the buffers that are live somewhere, by first section.
-void Engine::FindComponents(const std::vector<BufferIndex>& order) {
-  for (const BufferIndex b : order) {
+void Engine::FindComponents() {
+  std::int32_t end = 0;
+  for (const BufferIndex b : order_) {
     const SectionIndex first = instance_.first[b];
     if (components_.empty() || first >= components_.back().last) {
-      components_.push_back({first, first, {}});
+      components_.push_back({first, first, end, end});
     }
     components_.back().last = std::max(components_.back().last, instance_.last[b]);
-    components_.back().buffers.push_back(b);
+    components_.back().end = ++end;
   }
 }
 
-// In `order` twins are neighbours.
-void Engine::FindTwins(const std::vector<BufferIndex>& order) {
-  twin_.assign(max_offset_.size(), placed_twin());
+// In order_ twins are neighbours.
+void Engine::FindTwins() {
   if (!options_.identical_order) return;
-  for (std::size_t k = 1; k < order.size(); ++k) {
-    if (AreTwins(instance_, order[k - 1], order[k])) twin_[order[k]] = order[k - 1];
+  for (std::size_t k = 1; k < order_.size(); ++k) {
+    if (AreTwins(instance_, order_[k - 1], order_[k])) twin_[order_[k]] = order_[k - 1];
   }
 }
 
@@ -263,16 +262,16 @@ void Engine::FindTwins(const std::vector<BufferIndex>& order) {
 void Engine::Rank(std::size_t begin, std::size_t end) {
   ranking_.clear();
   for (std::size_t at = begin; at < end; ++at) {
-    const BufferIndex b = arena_[at];
-    Ranked ranked{{}, b};
-    for (std::size_t k = 0; k < keys_.size(); ++k) ranked.key[k] = KeyOf(b, keys_[k]);
-    ranking_.push_back(ranked);
+    ranking_.push_back({arena_[at].value(), arena_[at].value()});
   }
-  std::sort(ranking_.begin(), ranking_.end(), [](const Ranked& x, const Ranked& y) {
-    return x.key != y.key ? x.key > y.key : x.buffer < y.buffer;
-  });
+  SortByKey(ranking_);
+  // Equal keys keep their order: what comes first in the word is sorted by last.
+  for (std::size_t k = keys_.size(); k-- > 0;) {
+    for (KeyAndItem& each : ranking_) each.key = -KeyOf(BufferIndex(each.position()), keys_[k]);
+    SortByKey(ranking_);
+  }
   for (std::size_t r = 0; r < ranking_.size(); ++r) {
-    const BufferIndex b = ranking_[r].buffer;
+    const BufferIndex b(ranking_[r].position());
     arena_[begin + r] = b;
     trail_.push_back({Change::kRank, b.value(), rank_[b]});
     rank_[b] = static_cast<std::int32_t>(r);
@@ -280,29 +279,29 @@ void Engine::Rank(std::size_t begin, std::size_t end) {
 }
 
 // The only key that changes during the search is T: it counts the bytes not placed yet.
-double Engine::KeyOf(BufferIndex b, char key) const {
-  const auto width = static_cast<double>(instance_.end[b] - instance_.start[b]);
-  const auto size = static_cast<double>(instance_.size[b]);
+std::int64_t Engine::KeyOf(BufferIndex b, char key) const {
+  const Step width = instance_.end[b] - instance_.start[b];
+  const Bytes size = instance_.size[b];
   switch (key) {
     case 'W':
       return width;
     case 'A':
-      return width * size;
+      return AsKey(static_cast<double>(width) * static_cast<double>(size));
     case 'Z':
       return size;
     case 'C':
       return instance_.last[b].value() - instance_.first[b].value();
     case 'L':
-      return static_cast<double>(instance_.start[b]);
+      return instance_.start[b];
     case 'U':
-      return static_cast<double>(instance_.end[b]);
+      return instance_.end[b];
     default:
       break;
   }
   BERTH_DCHECK(key == 'T');
   Bytes most = 0;
   ForEachPieceSection(b, [&](SectionIndex s, Bytes) { most = std::max(most, unplaced_[s]); });
-  return static_cast<double>(most);
+  return most;
 }
 
 void Engine::Reset(const Component& component, std::string_view keys) {
@@ -313,13 +312,14 @@ void Engine::Reset(const Component& component, std::string_view keys) {
     crossing_[s] = 0;
     witness_[s] = no_witness();
   }
-  for (const BufferIndex b : component.buffers) {
+  arena_.clear();
+  for (const BufferIndex b : BuffersOf(component)) {
+    arena_.push_back(b);
     lower_[b] = std::max<Bytes>(instance_.pin[b], 0);
     ForEachPieceSection(b, [&](SectionIndex s, Bytes bytes) { unplaced_[s] += bytes; });
     for (SectionIndex s = instance_.first[b]; s.next() < instance_.last[b]; ++s) ++crossing_[s];
   }
   keys_ = keys;
-  arena_ = component.buffers;
   Rank(0, arena_.size());
 }
 
@@ -341,67 +341,71 @@ bool Engine::StartCapacity(Bytes capacity) {
 
 // Takes over the known offsets of a component if they are low enough.
 bool Engine::IsKnown(const Component& component, const std::vector<Bytes>& known) {
-  for (const BufferIndex b : component.buffers) {
+  for (const BufferIndex b : BuffersOf(component)) {
     if (known[b.position()] > max_offset_[b]) return false;
   }
-  for (const BufferIndex b : component.buffers) solution_[b] = known[b.position()];
+  for (const BufferIndex b : BuffersOf(component)) solution_[b] = known[b.position()];
   return true;
 }
 
 SearchAnswer Engine::Decide(const Question& question, Budget& budget) {
-  using enum SearchAnswer::Verdict;
   SearchAnswer answer;
   const std::int64_t spent_before = budget.nodes_spent();
-  const auto finish = [&](SearchAnswer::Verdict verdict) {
-    answer.verdict = verdict;
-    answer.nodes = budget.nodes_spent() - spent_before;
-    return answer;
-  };
-  if (!StartCapacity(question.capacity)) return finish(kImpossible);
-  std::vector<const Component*> open;
+  answer.verdict = SearchAll(question, budget);
+  answer.nodes = budget.nodes_spent() - spent_before;
+  if (answer.verdict == SearchAnswer::Verdict::kFound) answer.offsets = solution_.items();
+  return answer;
+}
+
+SearchAnswer::Verdict Engine::SearchAll(const Question& question, Budget& budget) {
+  using enum SearchAnswer::Verdict;
+  if (!StartCapacity(question.capacity)) return kImpossible;
+  std::vector<Component> open;
   for (const Component& component : components_) {
     if (question.known == nullptr || !IsKnown(component, *question.known)) {
-      open.push_back(&component);
+      open.push_back(component);
     }
   }
+  const std::int64_t spent_before = budget.nodes_spent();
+  const auto left = [&] { return question.node_limit - (budget.nodes_spent() - spent_before); };
   // Every component gets its turn with each limit before any gets more: one that is quickly proved
   // impossible ends the search, however hard the others are.
   for (std::int64_t round_nodes = 2; !open.empty(); round_nodes *= 2) {
-    std::vector<const Component*> still_open;
-    for (const Component* component : open) {
-      const auto left = [&] { return question.node_limit - (budget.nodes_spent() - spent_before); };
-      switch (TryPreorders(*component, round_nodes, left, budget)) {
+    std::size_t still_open = 0;
+    for (const Component& component : open) {
+      switch (TryPreorders(component, round_nodes, left, budget)) {
         case Verdict::kFound:
           break;
         case Verdict::kImpossible:
-          return finish(overlaps_.stackable ? kImpossible : kInconclusive);
+          return overlaps_.stackable ? kImpossible : kInconclusive;
         case Verdict::kOutOfNodes:
-          still_open.push_back(component);
+          open[still_open++] = component;
           break;
         case Verdict::kOutOfBudget:
-          return finish(kGaveUp);
+          return kGaveUp;
       }
     }
-    open.swap(still_open);
+    Truncate(open, still_open);
   }
-  answer.offsets = solution_.items();
-  return finish(kFound);
+  return kFound;
 }
 
 // One dive by each preorder. kOutOfBudget also if `left` says that the question has no nodes left.
 template <typename Left>
 Engine::Verdict Engine::TryPreorders(const Component& component, std::int64_t round_nodes,
                                      Left left, Budget& budget) {
-  const auto n = static_cast<std::int64_t>(component.buffers.size());
-  for (const std::string_view keys : preorders_) {
+  const bool is_only_one = preorders_.find(',') == std::string_view::npos;
+  for (std::size_t from = 0; from <= preorders_.size();) {
+    const std::string_view keys = preorders_.substr(from, preorders_.find(',', from) - from);
+    from += keys.size() + 1;
     const std::int64_t most = left();
     if (most <= 0) return Verdict::kOutOfBudget;
     Reset(component, keys);
-    const std::int64_t nodes = preorders_.size() == 1 ? most : std::min(most, round_nodes * n);
+    const std::int64_t nodes = is_only_one ? most : std::min(most, round_nodes * component.size());
     const Verdict verdict = SearchComponent(component, nodes, budget);
     if (verdict == Verdict::kOutOfNodes) continue;
     if (verdict == Verdict::kFound) {
-      for (const BufferIndex b : component.buffers) solution_[b] = offset_[b];
+      for (const BufferIndex b : BuffersOf(component)) solution_[b] = offset_[b];
     }
     return verdict;
   }
@@ -456,7 +460,7 @@ Engine::Below Engine::ContinueChoice(Below below) {
 Engine::Below Engine::ContinueSplit(Below below) {
   Frame& frame = frames_.back();
   if (below == Below::kFailed) return Close(Below::kFailed);
-  arena_.resize(frame.list_end);
+  Truncate(arena_, frame.list_end);
   while (frame.next + 1 < frame.end) {
     const SectionIndex first = split_at_[frame.next];
     const SectionIndex last = split_at_[frame.next + 1];
@@ -477,8 +481,8 @@ Engine::Below Engine::ContinueSplit(Below below) {
 
 Engine::Below Engine::Close(Below how) {
   const Frame& frame = frames_.back();
-  arena_.resize(frame.arena_mark);
-  if (frame.is_split) split_at_.resize(frame.candidates);
+  Truncate(arena_, frame.arena_mark);
+  if (frame.is_split) Truncate(split_at_, frame.candidates);
   frames_.pop_back();
   return how;
 }
@@ -568,7 +572,7 @@ bool Engine::AddMoreCandidates(Frame& frame) {
   if (!frame.has_more) return false;
   const BufferIndex last = arena_[frame.end - 1];
   const Candidate after{lower_[last], rank_[last], last};
-  arena_.resize(frame.candidates);
+  Truncate(arena_, frame.candidates);
   AddCandidates(frame, after);
   return frame.next != frame.end;
 }

@@ -32,6 +32,7 @@
 #include "base/arithmetic.h"
 #include "base/check.h"
 #include "base/lists.h"
+#include "base/truncate.h"
 #include "model/section_lists.h"
 
 namespace berth::internal::disjunctive {
@@ -240,7 +241,7 @@ Engine::Verdict Engine::Run() {
       Choice& choice = choices_.back();
       Undo(choice.change_mark, choice.constraint_mark);
       if (choice.regions_next == choice.regions_end) {
-        regions_.resize(choice.regions_begin);
+        Truncate(regions_, choice.regions_begin);
         choices_.pop_back();
         continue;
       }
@@ -383,11 +384,11 @@ bool Engine::SectionsHold() {
     load_.clear();
     for (const Member& member : sections_[s])
       load_.emplace_back(lower_[member.buffer], member.bytes);
-    std::sort(load_.begin(), load_.end(), std::greater<>());
+    std::sort(load_.begin(), load_.end());
     Bytes above = 0;
-    for (const auto& [least, bytes] : load_) {
-      above += bytes;
-      if (least + above > capacity_) return false;
+    for (auto highest = load_.rbegin(); highest != load_.rend(); ++highest) {
+      above += highest->second;
+      if (highest->first + above > capacity_) return false;
     }
   }
   return true;

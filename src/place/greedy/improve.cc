@@ -93,6 +93,7 @@ class Part {
   struct Change {
     Bytes offset;
     std::int64_t change;
+    friend bool operator<(const Change& x, const Change& y) { return x.offset < y.offset; }
   };
 
   [[nodiscard]] BufferIndex buffer(std::size_t item) const { return buffers_[item]; }
@@ -464,8 +465,7 @@ std::optional<Bytes> Part::CheapestOffset(std::size_t u, Bytes highest) {
 void Part::SortChanges(Bytes highest) {
   const std::size_t count = changes_.size();
   if (count < 32) {
-    std::sort(changes_.begin(), changes_.end(),
-              [](const Change& x, const Change& y) { return x.offset < y.offset; });
+    std::sort(changes_.begin(), changes_.end());
     return;
   }
   const std::size_t buckets = std::bit_ceil(count);
@@ -486,8 +486,7 @@ void Part::SortChanges(Bytes highest) {
     const std::size_t end = bucket_[b];
     if (end - begin > 16) {
       std::sort(sorted_.begin() + static_cast<std::ptrdiff_t>(begin),
-                sorted_.begin() + static_cast<std::ptrdiff_t>(end),
-                [](const Change& x, const Change& y) { return x.offset < y.offset; });
+                sorted_.begin() + static_cast<std::ptrdiff_t>(end));
     } else {
       for (std::size_t k = begin + 1; k < end; ++k) {
         const Change change = sorted_[k];

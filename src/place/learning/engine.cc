@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/truncate.h"
 #include "model/twins.h"
 
 namespace berth::internal::learning {
@@ -555,7 +556,7 @@ void Engine::ApplyNogoods(const Event& event) {
       Forbid(atoms[0], Cause::kNogood, watcher.nogood);
     }
   }
-  watchers.resize(kept);
+  Truncate(watchers, kept);
 }
 
 bool Engine::Learn() {
@@ -580,7 +581,8 @@ bool Engine::Learn() {
     NeedCauses(event);
   }
   // What is left cannot all be true: the point itself first, then the others, the latest first.
-  std::sort(heap_.begin(), heap_.end(), std::greater<>());
+  std::sort(heap_.begin(), heap_.end());
+  std::reverse(heap_.begin(), heap_.end());
   std::int32_t levels = 1;
   std::int32_t back = 0;
   for (std::size_t k = 0; k < heap_.size(); ++k) {
@@ -648,7 +650,7 @@ void Engine::Forget() {
     }
     ++kept;
   }
-  nogoods_.resize(kept);
+  Truncate(nogoods_, kept);
 }
 
 // ---- Explanations.

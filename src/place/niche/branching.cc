@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/truncate.h"
 #include "place/strategy.h"
 
 namespace berth::internal::niche {
@@ -54,7 +55,7 @@ bool Branching<Level>::Choose(SectionIndex first, SectionIndex last, bool any_ni
         lowest = floor;
         ScoreSections(from, to, begin, weights);
       } else {
-        candidates_.resize(begin);
+        Truncate(candidates_, begin);
       }
     }
     from = to;
@@ -68,7 +69,7 @@ bool Branching<Level>::Choose(SectionIndex first, SectionIndex last, bool any_ni
       candidates_[kept++] = lane;
     }
   }
-  candidates_.resize(kept);
+  Truncate(candidates_, kept);
   return true;
 }
 

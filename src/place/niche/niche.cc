@@ -11,6 +11,7 @@
 #include "base/bits.h"
 #include "base/numbers.h"
 #include "base/random.h"
+#include "base/truncate.h"
 #include "place/niche/beam.h"
 #include "place/niche/branching.h"
 #include "place/niche/partial_plan.h"
@@ -435,8 +436,8 @@ void Engine<Level>::LogRoot() {
 template <typename Level>
 void Engine<Level>::Leave() {
   const Frame& frame = frames_.back();
-  arena_.resize(frame.arena);
-  steps_.resize(frame.steps);
+  Truncate(arena_, frame.arena);
+  Truncate(steps_, frame.steps);
   if (frame.conflict != kNoConflict) num_conflicts_ = frame.conflict;
   frames_.pop_back();
 }
