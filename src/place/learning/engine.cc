@@ -1,7 +1,6 @@
 #include "place/learning/engine.h"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <utility>
 
