@@ -125,8 +125,9 @@ namespace {
 
 // By their lower ends.
 void Sort(std::vector<Interval>& intervals) {
-  std::vector<KeyAndItem> order;
-  for (const Interval& interval : intervals) order.push_back({interval.lower, interval.upper});
+  std::vector<KeyAndItem> order(intervals.size());
+  for (std::size_t k = 0; k < order.size(); ++k)
+    order[k] = {intervals[k].lower, intervals[k].upper};
   SortByKey(order);
   for (std::size_t k = 0; k < order.size(); ++k) intervals[k] = {order[k].key, order[k].item};
 }

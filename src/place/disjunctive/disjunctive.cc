@@ -385,10 +385,11 @@ bool Engine::SectionsHold() {
     for (const Member& member : sections_[s])
       load_.emplace_back(lower_[member.buffer], member.bytes);
     std::sort(load_.begin(), load_.end());
+    std::reverse(load_.begin(), load_.end());
     Bytes above = 0;
-    for (auto highest = load_.rbegin(); highest != load_.rend(); ++highest) {
-      above += highest->second;
-      if (highest->first + above > capacity_) return false;
+    for (const auto& [least, bytes] : load_) {
+      above += bytes;
+      if (least + above > capacity_) return false;
     }
   }
   return true;
