@@ -10,6 +10,7 @@
 #include <string>
 
 #include "berth/io.h"
+#include "tools/generate/on_chip.h"
 #include "tools/generate/variant.h"
 #include "tools/verify/verify.h"
 
@@ -279,6 +280,74 @@ TEST(VariantTest, KeepsAtLeastOneBuffer) {
   EXPECT_EQ(MakeVariant(problem, {1, 100}).error().message, "drop is 100 but must be from 0 to 99");
 }
 
+// The same choice by the definition: the load of the whole table for each buffer anew.
+std::vector<Buffer> KeptByLoads(const Problem& problem, Bytes capacity, std::uint64_t seed) {
+  std::set<std::size_t> kept;
+  const auto table = [&] {
+    Problem some;
+    for (const std::size_t b : kept) some.buffers.push_back(problem.buffers[b]);
+    for (Buffer& buffer : some.buffers) buffer.gaps.clear();
+    return some;
+  };
+  for (const std::size_t b : DrawWorth(problem, seed).order) {
+    kept.insert(b);
+    if (PeakOf(table()) > capacity) kept.erase(b);
+  }
+  std::vector<Buffer> buffers;
+  for (const std::size_t b : kept) buffers.push_back(problem.buffers[b]);
+  return buffers;
+}
+
+TEST(OnChipTest, KeepsTheMostUsefulBuffersWhileTheBytesSuffice) {
+  for (const Family family : kAll) {
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      SCOPED_TRACE(testing::Message() << static_cast<int>(family) << ", seed " << seed);
+      GenerateParameters parameters;
+      parameters.seed = seed;
+      parameters.gaps_percent = seed == 4 ? 30 : 0;
+      if (family == Family::kRandom) parameters.live = 10;
+      const Problem problem = MustGenerate(family, parameters).problem;
+      for (const int percent : {0, 25, 50, 75}) {
+        const Bytes capacity = PeakOf(problem) * percent / 100;
+        const Problem kept = KeepOnChip(problem, capacity, seed);
+        EXPECT_EQ(kept.capacity, capacity);
+        EXPECT_EQ(kept.buffers, KeptByLoads(problem, capacity, seed));
+        EXPECT_LE(PeakOf(kept), capacity);
+        EXPECT_EQ(kept.buffers.empty(), percent == 0);
+        EXPECT_LT(kept.buffers.size(), problem.buffers.size());
+      }
+      if (seed < 4) {
+        EXPECT_EQ(KeepOnChip(problem, PeakOf(problem), seed).buffers, problem.buffers);
+      }
+    }
+  }
+  EXPECT_TRUE(KeepOnChip({}, 100, 1).buffers.empty());
+}
+
+TEST(OnChipTest, WorthIsSizeTimesAccesses) {
+  GenerateParameters parameters;
+  parameters.buffers = 400;
+  const Problem problem = MustGenerate(Family::kNetwork, parameters).problem;
+  const Worth worth = DrawWorth(problem, 3);
+  ASSERT_EQ(worth.benefit.size(), problem.buffers.size());
+  std::set<std::int64_t> accesses;
+  for (std::size_t b = 0; b < worth.benefit.size(); ++b) {
+    EXPECT_EQ(worth.benefit[b] % problem.buffers[b].size, 0);
+    accesses.insert(worth.benefit[b] / problem.buffers[b].size);
+  }
+  EXPECT_EQ(accesses, (std::set<std::int64_t>{2, 3, 4, 5, 6, 7, 8}));
+  std::set<std::size_t> all(worth.order.begin(), worth.order.end());
+  EXPECT_EQ(all.size(), problem.buffers.size());
+  for (std::size_t k = 1; k < worth.order.size(); ++k) {
+    const auto key = [&](std::size_t b) {
+      return static_cast<double>(worth.benefit[b]) * static_cast<double>(worth.benefit[b]) /
+             static_cast<double>(problem.buffers[b].size);
+    };
+    EXPECT_GE(key(worth.order[k - 1]) * (1 + 1e-9), key(worth.order[k]));
+  }
+  EXPECT_NE(DrawWorth(problem, 4).benefit, worth.benefit);
+}
+
 TEST(GenerateTest, SharesArePlausible) {
   for (const Family family : kAll) {
     GenerateParameters parameters;
@@ -458,6 +527,7 @@ TEST(GenerateTest, StaysTheSameForEver) {
   const Problem live = MustGenerate(Family::kRandom, parameters).problem;
   EXPECT_EQ(HashOf(WriteCsv(live)), "fnv1a64:d48dcbae9aec86b0");
   EXPECT_EQ(HashOf(WriteCsv(MakeVariant(live, {42, 3}).value())), "fnv1a64:787a8db49fc99f32");
+  EXPECT_EQ(HashOf(WriteCsv(KeepOnChip(live, 1 << 19, 42))), "fnv1a64:79886c19b119ad07");
 }
 
 }  // namespace

@@ -109,17 +109,26 @@ TEST_F(SuitesTest, TelaMallocQuickly) {
             {{"median_ratio_to_telamalloc", "1"}});
   // 2,000 steps each.
   ExpectRow("telamalloc-figure14-failures.csv", {{"inputs_of", "all"}},
-            {{"inputs", "44"},
-             {"candidates", "2"},
+            {{"inputs", "68"},
+             {"candidates", "3"},
              {"size", "13"},
              {"area", "6"},
-             {"lifetime", "8"},
+             {"lifetime", "10"},
              {"lowest", "2"},
              {"guided", "0"}});
+  // Six tables of what stays in a fast memory.
+  ExpectRow("telamalloc-figure14-failures.csv", {{"inputs_of", "on-chip"}},
+            {{"inputs", "24"},
+             {"candidates", "1"},
+             {"size", "0"},
+             {"area", "0"},
+             {"lifetime", "2"},
+             {"lowest", "0"},
+             {"guided", "0"}});
   ExpectRow("telamalloc-figure14-steps.csv", {{"strategy", "TelaMalloc"}},
-            {{"solved", "42"}, {"failed_before_it", "1"}, {"steps", "6260"}});
+            {{"solved", "65"}, {"failed_before_it", "1"}, {"steps", "10155"}});
   ExpectRow("telamalloc-figure14-steps.csv", {{"strategy", "Berth guided"}},
-            {{"solved", "44"}, {"steps", "2726"}});
+            {{"solved", "68"}, {"steps", "4554"}});
   ExpectRow("telamalloc-figure19.csv", {{"input", "network-160-4"}},
             {{"height_bytes", "1142660"}, {"steps", "185"}, {"failures", "25"}});
   EXPECT_EQ(Csv("telamalloc-sensitivity.csv").size(), 5U);  // Four searches.
@@ -153,6 +162,24 @@ TEST_F(SuitesTest, TelaMallocQuickly) {
   const Json joined = Json::parse(Read(Path("out/telamalloc-conditions.json")));
   EXPECT_EQ(joined.at("experiments").size(), 7U);
   EXPECT_EQ(joined.at("experiments").at("table1").at("steps"), 7);
+}
+
+// More inputs than there are tables: further seeds, and an even share of all sizes.
+TEST_F(SuitesTest, MoreInputsThanThereAreByDefault) {
+  const auto run = [this](const std::string& inputs) {
+    const ProcessResult result =
+        Run({"telamalloc", "--only", "figure14", "--inputs", inputs, "--steps", "300"});
+    EXPECT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  };
+  run("104");
+  ExpectRow("telamalloc-figure14-failures.csv", {{"inputs_of", "all"}},
+            {{"inputs", "104"}, {"candidates", "9"}, {"lowest", "4"}, {"guided", "0"}});
+  ExpectRow("telamalloc-figure14-failures.csv", {{"inputs_of", "on-chip"}}, {{"inputs", "40"}});
+  std::set<std::string> tables;
+  for (const auto& row : Csv("telamalloc-figure14-runs.csv")) tables.insert(row[1]);
+  EXPECT_EQ(tables.size(), 104 / 4 + 1U);  // And the header.
+  run("20");
+  ExpectRow("telamalloc-figure14-failures.csv", {{"inputs_of", "all"}}, {{"inputs", "20"}});
 }
 
 // All strategies on all inputs; the sums are those of the runs.

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
 #include <functional>
 #include <limits>
@@ -16,12 +15,12 @@
 #include <vector>
 
 #include "base/check.h"
-#include "base/random.h"
 #include "base/try.h"
 #include "berth/baselines.h"
 #include "berth/place.h"
 #include "berth/repack.h"
 #include "tools/berth/terminal.h"
+#include "tools/generate/on_chip.h"
 #include "tools/lab/bench/benchmark.h"
 #include "tools/lab/suites/suites.h"
 #include "tools/verify/memories.h"
@@ -30,8 +29,6 @@ namespace berth::lab {
 namespace {
 
 constexpr std::array<int, 3> kPercents = {25, 50, 75};
-constexpr std::int64_t kFewestAccesses = 2;
-constexpr std::int64_t kMostAccesses = 8;
 constexpr int kMostCalls = 50;  // Of a repacker; XLA's own limit in TelaMalloc's experiments.
 constexpr double kSecondsOfCall = 0.5;
 
@@ -41,9 +38,8 @@ struct Case {
   int percent = 0;
   std::uint64_t seed = 0;
   Bytes capacity = 0;
-  std::vector<std::int64_t> benefit;  // Parallel to the buffers.
-  double all = 0;                     // Their sum.
-  std::vector<std::size_t> order;     // XLA's: benefit by root of size, the greatest first.
+  internal::Worth worth;
+  double all = 0;  // The sum of all benefits.
 };
 
 Case MakeCase(const SuiteInput& input, int percent, std::uint64_t seed) {
@@ -52,17 +48,8 @@ Case MakeCase(const SuiteInput& input, int percent, std::uint64_t seed) {
   made.percent = percent;
   made.seed = seed;
   made.capacity = PercentOf(MaxLiveLoad(input.problem).load, percent);
-  internal::Random random(seed);
-  std::vector<double> key;
-  for (const Buffer& buffer : input.problem.buffers) {
-    made.benefit.push_back(buffer.size * random.Uniform(kFewestAccesses, kMostAccesses));
-    made.all += static_cast<double>(made.benefit.back());
-    made.order.push_back(key.size());
-    key.push_back(static_cast<double>(made.benefit.back()) /
-                  std::sqrt(static_cast<double>(buffer.size)));
-  }
-  std::stable_sort(made.order.begin(), made.order.end(),
-                   [&](std::size_t a, std::size_t b) { return key[a] > key[b]; });
+  made.worth = internal::DrawWorth(input.problem, seed);
+  for (const std::int64_t benefit : made.worth.benefit) made.all += static_cast<double>(benefit);
   return made;
 }
 
@@ -72,7 +59,7 @@ using Kept = std::vector<std::optional<Bytes>>;
 double BenefitOf(const Case& of, const Kept& kept) {
   double sum = 0;
   for (std::size_t b = 0; b < kept.size(); ++b) {
-    if (kept[b]) sum += static_cast<double>(of.benefit[b]);
+    if (kept[b]) sum += static_cast<double>(of.worth.benefit[b]);
   }
   return sum / of.all;
 }
@@ -87,7 +74,7 @@ MemoryProblem Describe(const Case& of, const std::vector<std::size_t>& buffers, 
     problem.table.buffers.push_back(of.input->problem.buffers[b]);
     Placing& placing = problem.placing.emplace_back();
     placing.candidates = {{0, 0, {}}};
-    placing.cost_left_out = of.benefit[b];
+    placing.cost_left_out = of.worth.benefit[b];
     if (kept[b]) placing.previous = Previous{0, *kept[b], 0};
   }
   return problem;
@@ -95,11 +82,11 @@ MemoryProblem Describe(const Case& of, const std::vector<std::size_t>& buffers, 
 
 std::vector<std::size_t> AllOf(const Case& of) {
   std::vector<std::size_t> all;
-  for (std::size_t b = 0; b < of.benefit.size(); ++b) all.push_back(b);
+  for (std::size_t b = 0; b < of.worth.benefit.size(); ++b) all.push_back(b);
   return all;
 }
 
-Kept Nothing(const Case& of) { return Kept(of.benefit.size()); }
+Kept Nothing(const Case& of) { return Kept(of.worth.benefit.size()); }
 
 // --- One buffer at a time ----------------------------------------------------------------------
 
@@ -161,7 +148,7 @@ using Repacker = std::function<std::optional<std::vector<Bytes>>(const Problem& 
 LoopResult RunLoop(const Case& of, const Repacker& repacker) {
   LoopResult result;
   result.kept = Nothing(of);
-  for (const std::size_t b : of.order) {
+  for (const std::size_t b : of.worth.order) {
     if (const auto hole = TightestHole(of, result.kept, b)) {
       result.kept[b] = hole;
       continue;
@@ -230,7 +217,7 @@ LoopResult RunRepack(const Case& of) {
     if (BenefitOf(of, result.kept) > before) ++result.successes;
     return seconds;
   };
-  for (const std::size_t b : of.order) {
+  for (const std::size_t b : of.worth.order) {
     if (of.input->problem.buffers[b].size > of.capacity) continue;
     if (const auto hole = TightestHole(of, result.kept, b)) {
       result.kept[b] = hole;
@@ -389,11 +376,11 @@ Result<void> Choice(Lab& lab) {
         const bool optimal = answer.outcome == Outcome::kOptimal;
         ++all;
         proved += optimal ? 1 : 0;
-        sheet.AddRow({TextCell(input.name), CountCell(static_cast<std::int64_t>(of.benefit.size())),
-                      CountCell(percent), CountCell(static_cast<std::int64_t>(seed)),
-                      PointsCell(kept), PointsCell(bound), PointsCell(bound - kept),
-                      TextCell(optimal ? "yes" : "no"), SecondsCell(answer.seconds),
-                      CountCell(answer.nodes)});
+        sheet.AddRow(
+            {TextCell(input.name), CountCell(static_cast<std::int64_t>(of.worth.benefit.size())),
+             CountCell(percent), CountCell(static_cast<std::int64_t>(seed)), PointsCell(kept),
+             PointsCell(bound), PointsCell(bound - kept), TextCell(optimal ? "yes" : "no"),
+             SecondsCell(answer.seconds), CountCell(answer.nodes)});
       }
     }
   }

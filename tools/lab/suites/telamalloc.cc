@@ -13,6 +13,7 @@
 
 #include "base/try.h"
 #include "tools/berth/terminal.h"
+#include "tools/generate/on_chip.h"
 #include "tools/generate/variant.h"
 #include "tools/lab/suites/suites.h"
 
@@ -233,29 +234,29 @@ constexpr std::size_t kFirstSingle = 1;
 constexpr std::size_t kEndSingle = 5;
 constexpr std::array<int, 4> kPercents = {105, 110, 120, 150};
 
-// Tables of every kind there is.
-Result<std::vector<SuiteInput>> ManyInputs(Lab& lab) {
+// Seeds of each generated table; more where more inputs are asked for.
+constexpr std::uint64_t kSeeds = 3;
+
+// The tables of models and the challenging ones, with variants of these; their names are unique.
+Result<std::vector<SuiteInput>> PublishedInputs(Lab& lab, const std::vector<SuiteInput>& models) {
   constexpr std::size_t kAll = 1'000'000;
   std::vector<SuiteInput> inputs;
-  const bool quick = lab.options().quick;
-  if (!quick) {
-    auto models = lab.Models(kAll);
-    if (!models) return models;
-    auto challenging = lab.Challenging(kAll);
-    if (!challenging) return challenging;
-    if (lab.has_challenging()) {
-      internal::VariantParameters parameters;
-      for (std::size_t i = 0; i < challenging->size(); i += 2, ++parameters.seed) {
-        const SuiteInput& original = (*challenging)[i];
-        auto variant = BERTH_TRY(internal::MakeVariant(original.problem, parameters));
-        inputs.push_back({"variants", original.name + "-variant", std::move(variant)});
-      }
-    }
-    for (std::vector<SuiteInput>* more : {&*models, &*challenging}) {
-      std::move(more->begin(), more->end(), std::back_inserter(inputs));
+  auto challenging = BERTH_TRY(lab.Challenging(kAll));
+  if (lab.has_challenging()) {
+    internal::VariantParameters parameters;
+    for (std::size_t i = 0; i < challenging.size(); i += 2, ++parameters.seed) {
+      const SuiteInput& original = challenging[i];
+      auto variant = BERTH_TRY(internal::MakeVariant(original.problem, parameters));
+      inputs.push_back({"variants", original.name + "-variant", std::move(variant)});
     }
   }
-  // From some that any order places to some that none does.
+  inputs.insert(inputs.end(), models.begin(), models.end());
+  std::move(challenging.begin(), challenging.end(), std::back_inserter(inputs));
+  return inputs;
+}
+
+// Generated tables, from some that any order places to some that none does.
+void AddGenerated(std::uint64_t seed, bool quick, std::vector<SuiteInput>& inputs) {
   struct Kind {
     internal::Family family;
     std::vector<std::int64_t> buffers;
@@ -267,27 +268,54 @@ Result<std::vector<SuiteInput>> ManyInputs(Lab& lab) {
                                       {internal::Family::kNetwork, {50, 100, 200, 400}, {}, {}},
                                       {internal::Family::kInference, {50, 100, 200, 400}, {}, {}},
                                       {internal::Family::kRandom, {150, 200, 300, 400}, {}, 15}}};
-  const std::uint64_t seeds = quick ? 1 : 3;
   for (const Kind& kind : kinds) {
     for (const std::int64_t buffers : kind.buffers) {
       if (quick && buffers > 100) continue;
-      for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-        internal::GenerateParameters parameters;
-        parameters.seed = seed;
-        parameters.buffers = buffers;
-        parameters.steps = kind.steps;
-        parameters.live = kind.live;
-        inputs.push_back(GenerateInput(kind.family, parameters));
-      }
+      internal::GenerateParameters parameters;
+      parameters.seed = seed;
+      parameters.buffers = buffers;
+      parameters.steps = kind.steps;
+      parameters.live = kind.live;
+      inputs.push_back(GenerateInput(kind.family, parameters));
     }
   }
-  if (lab.options().inputs) {
-    // An even share of all sizes.
-    inputs =
-        SpreadOut(std::move(inputs),
-                  static_cast<std::size_t>(std::max<std::int64_t>(
-                      *lab.options().inputs / static_cast<std::int64_t>(kPercents.size()), 1)));
+}
+
+// What fast memories of a quarter, a half and three quarters of their load keep of the models: what
+// the paper's allocator has to place.
+void AddOnChip(const std::vector<SuiteInput>& models, std::uint64_t seed,
+               std::vector<SuiteInput>& inputs) {
+  for (const SuiteInput& model : models) {
+    for (const int percent : {25, 50, 75}) {
+      const Bytes capacity = PercentOf(MaxLiveLoad(model.problem).load, percent);
+      SuiteInput input{"on-chip",
+                       model.name + "-in-" + std::to_string(percent) + "%-" + std::to_string(seed),
+                       internal::KeepOnChip(model.problem, capacity, seed)};
+      input.problem.capacity.reset();
+      if (!input.problem.buffers.empty()) inputs.push_back(std::move(input));
+    }
   }
+}
+
+// Tables of every kind there is, or as many as are asked for: an even share of all sizes, and more
+// seeds where these are not enough.
+Result<std::vector<SuiteInput>> ManyInputs(Lab& lab) {
+  constexpr std::size_t kAll = 1'000'000;
+  const bool quick = lab.options().quick;
+  const auto models = BERTH_TRY(lab.Models(quick ? 2 : kAll, false));
+  std::vector<SuiteInput> inputs;
+  if (!quick) inputs = BERTH_TRY(PublishedInputs(lab, models));
+  std::optional<std::size_t> wanted;
+  if (lab.options().inputs) {
+    wanted = static_cast<std::size_t>(std::max<std::int64_t>(
+        *lab.options().inputs / static_cast<std::int64_t>(kPercents.size()), 1));
+  }
+  const std::uint64_t least = quick ? 1 : kSeeds;
+  for (std::uint64_t seed = 1; seed <= least || inputs.size() < wanted.value_or(0); ++seed) {
+    AddGenerated(seed, quick, inputs);
+    if (seed == 1 || seed > least) AddOnChip(models, seed, inputs);
+  }
+  if (wanted) inputs = SpreadOut(std::move(inputs), *wanted);
   lab.FindLeast(inputs);
   return inputs;
 }
