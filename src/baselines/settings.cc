@@ -18,7 +18,8 @@ using Row = OptionRow<Settings>;
 constexpr std::array<std::string_view, 5> kStrategies = {"candidates", "size", "area", "lifetime",
                                                          "lowest"};
 constexpr std::array<std::string_view, 3> kPlacements = {"lowest", "skyline", "raised-skyline"};
-constexpr std::array<std::string_view, 2> kBacktrackings = {"published", "learned"};
+constexpr std::array<std::string_view, 3> kBacktrackings = {"published", "learned",
+                                                            "highest-score"};
 constexpr std::array<std::string_view, 3> kIlpSolvers = {"any", "cbc", "highs"};
 constexpr int kMostCount = 1'000'000;
 
@@ -92,9 +93,10 @@ constexpr std::array kRows = {
          "Where a block goes: the lowest position that propagation leaves it, on top of what is "
          "placed, or the higher of the two."}),
     WordRow<&TelaMallocOptions::backtracking, kBacktrackings>(
-        {"telamalloc.backtracking", "published", "published or learned",
-         "Where major backtracks go: to the second-to-last placement in conflict, or to the choice "
-         "of a model trained on examples."}),
+        {"telamalloc.backtracking", "published", "published, learned or highest-score",
+         "Where major backtracks go: to the second-to-last placement in conflict; to the choice of "
+         "a model trained on examples, in turn with restarts; or always to the model's highest "
+         "score, as the paper has it."}),
     Row{{"cp.restarts", "on", "on|off", "cp restarts now and then and keeps its nogoods."},
         [](Settings& s, std::string_view value) { return SetBool(s.cp_restarts, value); },
         [](const Settings& s) { return OnOff(s.cp_restarts); }},

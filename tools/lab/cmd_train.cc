@@ -1,5 +1,6 @@
 // berth-lab train -- learned backtracking: examples, model, evaluation. See
 // docs/algorithms/learned.md.
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -10,6 +11,32 @@
 #include "tools/lab/train/table.h"
 
 namespace berth::lab {
+
+void AddInputChoice(CLI::App& app, InputChoice& choice, std::int64_t own, bool has_first) {
+  app.add_option(
+         "--problems", choice.tables,
+         "Tables, or folders of them, in place of the generated inputs: each as it is and what "
+         "of it stays in fast memories of 25, 50 and 75 %, at 100, 102, 105 and 110 % of the "
+         "load.")
+      ->type_name("FILES")
+      ->expected(1)
+      ->take_all();
+  if (has_first) AddNumber(app, "--first", choice.first, std::int64_t{0}, "The first input.");
+  cli::AddInteger(
+      app, "--inputs", choice.end, std::int64_t{0}, std::numeric_limits<std::int64_t>::max(),
+      "One past the last input; a problem makes four inputs. Default: " + std::to_string(own) +
+          ", or all of the tables.");
+}
+
+Result<InputRange> LoadInputs(const InputChoice& choice, internal::InputSet set, std::int64_t own) {
+  if (choice.tables.empty()) {
+    return InputRange{internal::InputSource(set), choice.first, choice.end.value_or(own)};
+  }
+  InputRange range{BERTH_TRY(internal::InputSource::OfTables(choice.tables)), choice.first, 0};
+  const std::int64_t count = range.source.count().value_or(0);
+  range.end = std::min(choice.end.value_or(count), count);
+  return range;
+}
 
 std::string RowsFile(const std::string& folder, std::int64_t index) {
   std::string number = std::to_string(index);

@@ -4,6 +4,15 @@
 
 namespace berth::internal {
 
+LearnedParameters HighestScore() {
+  LearnedParameters parameters;
+  parameters.patience = 0;
+  parameters.depth_weight = 0.9F;
+  parameters.draw = 0;
+  parameters.restarts = false;
+  return parameters;
+}
+
 LearnedBacktracking::LearnedBacktracking(const Forest& forest, const LearnedParameters& parameters)
     : forest_(forest), parameters_(parameters), random_(parameters.seed) {
   BERTH_CHECK(forest.features == kNumFeatures);

@@ -24,6 +24,7 @@ struct TelaMallocOptions {
   enum class Backtracking {
     kPublished,  // 5.4.
     kLearned,  // Once it is stuck, where a model says (6); the published way if that does not help.
+    kHighestScore,  // As 6.5 has it: always where the model's score is highest; no restarts.
   };
   bool heuristic_first = true;        // The baseline heuristic first, search after it fails (7.2).
   bool split = true;                  // Parts that separate in time are solved one by one (5.3).

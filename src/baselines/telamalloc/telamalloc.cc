@@ -16,6 +16,7 @@ namespace {
 using Block = Policy::Block;
 using Strategy = TelaMallocOptions::Strategy;
 using Way = TelaMallocOptions::Placement;
+using Backtracking = TelaMallocOptions::Backtracking;
 
 // Steps of the first turn of learned backtracking.
 constexpr std::int64_t kFirstTurn = 20'000;
@@ -45,9 +46,10 @@ class TelaMallocSearch::Run {
   SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget, BacktrackRule* rule);
   SearchAnswer SearchLearned(Bytes capacity, std::int64_t node_limit, Budget& budget,
                              const Forest& forest, LearnedParameters parameters);
-  [[nodiscard]] bool is_learned() const {
-    return options_.backtracking == TelaMallocOptions::Backtracking::kLearned &&
-           options_.strategy == Strategy::kCandidates;
+  // The rule of the options; only the strategy kCandidates has a choice.
+  [[nodiscard]] Backtracking backtracking() const {
+    return options_.strategy == Strategy::kCandidates ? options_.backtracking
+                                                      : Backtracking::kPublished;
   }
 
  private:
@@ -413,10 +415,14 @@ TelaMallocSearch::~TelaMallocSearch() = default;
 
 SearchAnswer TelaMallocSearch::Search(Bytes capacity, std::int64_t node_limit, Budget& budget,
                                       BacktrackRule* rule) {
-  if (rule == nullptr && run_->is_learned()) {
-    LearnedParameters parameters;
-    parameters.seed = seed_;
+  LearnedParameters parameters;
+  parameters.seed = seed_;
+  if (rule == nullptr && run_->backtracking() == Backtracking::kLearned) {
     return run_->SearchLearned(capacity, node_limit, budget, ShippedForest(), parameters);
+  }
+  if (rule == nullptr && run_->backtracking() == Backtracking::kHighestScore) {
+    LearnedBacktracking highest(ShippedForest(), HighestScore());
+    return run_->Search(capacity, node_limit, budget, &highest);
   }
   return run_->Search(capacity, node_limit, budget, rule);
 }

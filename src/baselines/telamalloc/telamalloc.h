@@ -27,7 +27,8 @@
 //     for restarts, after 1,000 backtracks times Luby's sequence and where all
 //     candidates of all points are used up. In half of these runs the candidates are the 12 blocks
 //     that can lie lowest, as in the guided search (guided.h); of equals the longest lived, the
-//     largest, or the largest in both, with some noise.
+//     largest, or the largest in both, with some noise. The paper's own way to learn has none of
+//     this (HighestScore() in learned.h): the model alone from the first major backtrack on.
 //   * Phases: the threshold falls by 10 % of the capacity each time.
 //   * Failing everywhere proves nothing, as positions other than the lowest are never tried. Only a
 //     failure before any placement is a proof.

@@ -243,5 +243,111 @@ TEST(LearnedBacktracking, DrawsInProportion) {
   EXPECT_NEAR(deep, 3000, 120);
 }
 
+// Asks the paper's rule, and works out from the scores where it has to go.
+class Checking : public BacktrackRule {
+ public:
+  Checking(const Forest& forest, const LearnedParameters& parameters)
+      : forest_(forest), parameters_(parameters), rule_(forest, parameters) {}
+
+  std::size_t Choose(const MajorBacktrack& stuck) override {
+    std::vector<float> rows;
+    ComputeFeatures(stuck, rows);
+    std::vector<float> scores(stuck.points.size());
+    Score(forest_, rows, scores);
+    std::vector<std::pair<float, std::size_t>> passing;  // Of equals the deepest is the greatest.
+    for (std::size_t k = 0; k < scores.size(); ++k) {
+      const float up =
+          static_cast<float>(stuck.depth - stuck.points[k].level) / static_cast<float>(stuck.depth);
+      const float score = scores[k] * (1 - parameters_.depth_weight * up);
+      if (score >= parameters_.threshold && score > 0) passing.emplace_back(score, k);
+    }
+    const std::size_t expected =
+        passing.empty() ? kStay : std::max_element(passing.begin(), passing.end())->second;
+    const std::size_t chosen = rule_.Choose(stuck);
+    EXPECT_EQ(chosen, expected);
+    ++(chosen == kStay ? stays : chosen == stuck.published ? published : moves);
+    return chosen;
+  }
+  Random* Restarts() override { return rule_.Restarts(); }
+
+  int stays = 0;
+  int published = 0;  // Where the published rule goes, too.
+  int moves = 0;
+
+ private:
+  const Forest& forest_;
+  const LearnedParameters parameters_;
+  LearnedBacktracking rule_;
+};
+
+TEST(HighestScore, GoesWhereTheScoreIsHighestOrStays) {
+  LearnedParameters parameters = HighestScore();
+  parameters.threshold = 2;  // So that it stays now and then.
+  int stays = 0;
+  int published = 0;
+  int moves = 0;
+  for (const std::int64_t index : {0, 1, 9, 10, 17, 33, 40, 48}) {
+    SCOPED_TRACE(index);
+    const Input input = MakeInput(InputSet::kTraining, index);
+    const Instance instance = Compile(input.problem);
+    const Overlaps overlaps = FindOverlaps(instance);
+    TelaMallocSearch search(instance, overlaps, TelaMallocOptions{});
+    Checking rule(ShippedForest(), parameters);
+    Budget budget;
+    (void)search.Search(*input.problem.capacity, 2000, budget, &rule);
+    stays += rule.stays;
+    published += rule.published;
+    moves += rule.moves;
+  }
+  EXPECT_GT(stays, 10);
+  EXPECT_GT(published, 10);
+  EXPECT_GT(moves, 10);
+}
+
+// No chance, no restart, no patience and no turns: the option is the rule alone, which ends a search
+// where all candidates are used up.
+TEST(HighestScore, IsTheModelAlone) {
+  std::vector<BacktrackPoint> points(2);
+  points[1].level = 10;
+  const MajorBacktrack first{points, 0, {}, 20, 0, 64, 10};  // The first of all backtracks.
+  const Forest same{kNumFeatures, 0, {}, {}, 5};
+  LearnedBacktracking rule(same, HighestScore());
+  for (int k = 0; k < 20; ++k) EXPECT_EQ(rule.Choose(first), 1u);
+  EXPECT_EQ(rule.Restarts(), nullptr);
+
+  TelaMallocOptions options;
+  options.backtracking = TelaMallocOptions::Backtracking::kHighestScore;
+  int found = 0;
+  int used_up = 0;
+  int out_of_steps = 0;
+  for (std::int64_t index = 0; index < 96; index += 4) {
+    SCOPED_TRACE(index);
+    const Input input = MakeInput(InputSet::kTraining, index);
+    const Instance instance = Compile(input.problem);
+    const Overlaps overlaps = FindOverlaps(instance);
+    TelaMallocSearch by_option(instance, overlaps, options, 7);  // The seed changes nothing.
+    TelaMallocSearch by_rule(instance, overlaps, TelaMallocOptions{});
+    LearnedBacktracking highest(ShippedForest(), HighestScore());
+    Budget budget;
+    const SearchAnswer one = by_option.Search(*input.problem.capacity, 4000, budget);
+    const SearchAnswer other = by_rule.Search(*input.problem.capacity, 4000, budget, &highest);
+    EXPECT_EQ(one.verdict, other.verdict);
+    EXPECT_EQ(one.nodes, other.nodes);
+    EXPECT_EQ(one.stats, other.stats);
+    EXPECT_EQ(one.offsets, other.offsets);
+    EvaluateOptions evaluate;
+    evaluate.steps = 4000;
+    const Trial trial = Try(input.problem, Rule::kHighestScore, ShippedForest(), evaluate);
+    EXPECT_EQ(trial.steps, one.nodes);
+    EXPECT_EQ(trial.backtracks(), one.stats.minor_backtracks + one.stats.major_backtracks);
+    found += trial.end == Trial::End::kFound ? 1 : 0;
+    used_up += trial.end == Trial::End::kUsedUp ? 1 : 0;
+    out_of_steps += trial.end == Trial::End::kOutOfSteps ? 1 : 0;
+  }
+  EXPECT_EQ(found, 17);
+  EXPECT_EQ(used_up, 0);
+  EXPECT_EQ(out_of_steps, 7);
+}
+
 }  // namespace
 }  // namespace berth::internal

@@ -1,13 +1,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <numeric>
 #include <set>
+#include <string>
 #include <tuple>
 #include <vector>
 
 #include "berth/io.h"
+#include "tools/generate/generate.h"
 #include "tools/lab/train/collect.h"
 #include "tools/lab/train/evaluate.h"
 #include "tools/lab/train/examples.h"
@@ -168,6 +171,64 @@ TEST(Inputs, TrainingAndEvaluationShareNone) {
     EXPECT_EQ(training.count(WriteCsv(input.problem)), 0u) << input.name;
     EXPECT_EQ(WriteCsv(MakeInput(InputSet::kEvaluation, index).problem), WriteCsv(input.problem));
   }
+}
+
+TEST(Inputs, OfTablesAreTheirPartsAtFourSizes) {
+  const std::string folder = testing::TempDir() + "inputs_of_tables";
+  std::filesystem::create_directories(folder);
+  GenerateParameters parameters;
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    parameters.seed = seed;
+    const Problem problem = Generate(Family::kNetwork, parameters)->problem;
+    const std::string path = folder + "/t" + std::to_string(seed) + ".csv";
+    ASSERT_TRUE(WriteFile(path, WriteCsv(problem)).has_value());
+  }
+  const auto source = InputSource::OfTables({folder});
+  ASSERT_TRUE(source.has_value()) << source.error().message;
+  EXPECT_EQ(source->count(), 2 * kPartsOfTable * kSizesOfOne);
+  EXPECT_EQ(InputSource(InputSet::kEvaluation).count(), std::nullopt);
+  EXPECT_EQ(InputSource(InputSet::kEvaluation).Make(7).name,
+            MakeInput(InputSet::kEvaluation, 7).name);
+  std::set<std::string> problems;
+  for (std::int64_t index = 0; index < *source->count(); ++index) {
+    const Input input = source->Make(index);
+    ASSERT_TRUE(Validate(input.problem).has_value()) << input.name;
+    const Bytes load = MaxLiveLoad(input.problem).load;
+    EXPECT_EQ(*input.problem.capacity, (load * input.percent + 99) / 100) << input.name;
+    problems.insert(WriteCsv(input.problem));
+  }
+  EXPECT_EQ(problems.size(), 2U * kPartsOfTable);  // A table has no capacity.
+  EXPECT_EQ(source->Make(0).name, "t1 at 100 %");
+  EXPECT_EQ(source->Make(16 + 4 + 1).name, "t2 in a memory of 25 % at 102 %");
+  EXPECT_FALSE(InputSource::OfTables({folder + "/none"}).has_value());
+}
+
+TEST(Comparison, CountsTheLongTailAndWhatIsLostAnywhere) {
+  const auto trial = [](Trial::End end, std::int64_t backtracks) {
+    Trial made;
+    made.end = end;
+    made.minor_backtracks = backtracks;
+    return made;
+  };
+  using End = Trial::End;
+  const Trials published = {{0, trial(End::kFound, 5000)},   {1, trial(End::kUsedUp, 2000)},
+                            {2, trial(End::kFound, 3000)},   {3, trial(End::kFound, 10)},
+                            {4, trial(End::kFound, 10)},     {5, trial(End::kFound, 1001)},
+                            {6, trial(End::kOutOfSteps, 9)}, {7, trial(End::kFound, 1000)}};
+  const Trials other = {{0, trial(End::kFound, 500)},   {1, trial(End::kFound, 9000)},
+                        {2, trial(End::kUsedUp, 1)},    {3, trial(End::kFound, 101)},
+                        {4, trial(End::kFound, 100)},   {5, trial(End::kFound, 1002)},
+                        {6, trial(End::kUsedUp, 9000)}, {8, trial(End::kFound, 1)}};
+  const Comparison sum = Compare(published, other);
+  EXPECT_EQ(sum.tail, 4);
+  EXPECT_EQ(sum.improved, 2);   // 0 and 1.
+  EXPECT_EQ(sum.ten_times, 1);  // 0.
+  EXPECT_EQ(sum.failures, 1);
+  EXPECT_EQ(sum.rescued, 1);
+  EXPECT_EQ(sum.worse, 2);  // 2 and 5.
+  EXPECT_EQ(sum.worse_inputs, std::vector<std::int64_t>({2, 5}));
+  EXPECT_EQ(sum.lost, 1);             // 2.
+  EXPECT_EQ(sum.ten_times_worse, 1);  // 3; 4 is ten times as many, not more.
 }
 
 TEST(Collect, RepeatsItselfAndLabelsAsDefined) {

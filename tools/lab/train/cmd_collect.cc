@@ -19,16 +19,14 @@ namespace {
 
 struct CollectArguments {
   std::string folder;
-  std::int64_t first = 0;
-  std::int64_t inputs = kTrainingInputs;
+  InputChoice inputs;
   cli::Shard shard;
   internal::CollectOptions options;
 };
 
 struct MergeArguments {
   std::string folder;
-  std::int64_t first = 0;
-  std::int64_t inputs = kTrainingInputs;
+  InputChoice inputs;
   std::string output;
 };
 
@@ -42,15 +40,17 @@ Result<bool> NeedsSearch(const Problem& problem) {
 }
 
 Result<cli::ExitCode> Collect(const CollectArguments& arguments) {
+  const InputRange inputs =
+      BERTH_TRY(LoadInputs(arguments.inputs, internal::InputSet::kTraining, kTrainingInputs));
   BERTH_TRY(MakeFolder(arguments.folder));
   internal::CollectStats stats;
   std::int64_t rows = 0;
   const auto begin = std::chrono::steady_clock::now();
-  for (std::int64_t index = arguments.first + arguments.shard.index - 1; index < arguments.inputs;
+  for (std::int64_t index = inputs.first + arguments.shard.index - 1; index < inputs.end;
        index += arguments.shard.count) {
     const std::string path = RowsFile(arguments.folder, index);
     if (std::filesystem::exists(path)) continue;
-    const internal::Input input = internal::MakeInput(internal::InputSet::kTraining, index);
+    const internal::Input input = inputs.source.Make(index);
     std::string text = internal::TableHeader();
     if (BERTH_TRY(NeedsSearch(input.problem))) {
       const auto collected = internal::CollectRows(input.problem, index, arguments.options, stats);
@@ -71,9 +71,11 @@ Result<cli::ExitCode> Collect(const CollectArguments& arguments) {
 }
 
 Result<cli::ExitCode> Merge(const MergeArguments& arguments) {
+  const InputRange inputs =
+      BERTH_TRY(LoadInputs(arguments.inputs, internal::InputSet::kTraining, kTrainingInputs));
   std::string text = internal::TableHeader();
   const std::size_t header = text.size();
-  for (std::int64_t index = arguments.first; index < arguments.inputs; ++index) {
+  for (std::int64_t index = inputs.first; index < inputs.end; ++index) {
     const std::string path = RowsFile(arguments.folder, index);
     const std::string part = BERTH_TRY(ReadFile(path));
     (void)BERTH_TRY(internal::ReadTable(part, path));  // Nothing broken goes into the whole.
@@ -93,9 +95,7 @@ cli::Command AddCollectCommand(CLI::App& train) {
                   "Receives one file of rows for each input; existing files are kept.")
       ->required();
   constexpr std::int64_t kNone = 0;
-  AddNumber(*app, "--first", arguments->first, kNone, "The first input.");
-  AddNumber(*app, "--inputs", arguments->inputs, kNone,
-            "One past the last input; a problem makes four inputs.");
+  AddInputChoice(*app, arguments->inputs, kTrainingInputs, true);
   cli::AddShard(*app, arguments->shard, "Only every N-th input, from the I-th on.");
   internal::CollectOptions& options = arguments->options;
   AddNumber(*app, "--seed", options.seed, std::uint64_t{0}, "Seed of all random choices.");
@@ -111,8 +111,7 @@ cli::Command AddMergeCommand(CLI::App& train) {
   CLI::App* app = train.add_subcommand("merge", "Join the rows of all inputs to one table.");
   const auto arguments = std::make_shared<MergeArguments>();
   app->add_option("FOLDER", arguments->folder, "The folder that collect wrote.")->required();
-  AddNumber(*app, "--first", arguments->first, std::int64_t{0}, "The first input.");
-  AddNumber(*app, "--inputs", arguments->inputs, std::int64_t{0}, "One past the last input.");
+  AddInputChoice(*app, arguments->inputs, kTrainingInputs, true);
   app->add_option("-o,--output", arguments->output, "Write the table, as CSV.")
       ->type_name("FILE")
       ->required();

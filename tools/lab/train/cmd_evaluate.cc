@@ -19,8 +19,7 @@ namespace {
 
 struct EvaluateArguments {
   std::string folder;
-  std::int64_t inputs = kEvaluationInputs;
-  std::int64_t first = 0;
+  InputChoice inputs;
   internal::Rule rule = internal::Rule::kPublished;
   std::string label;  // Of the file of trials; empty: the rule's name.
   std::string model;
@@ -66,12 +65,14 @@ Result<cli::ExitCode> Evaluate(const EvaluateArguments& arguments) {
   }
   std::set<std::int64_t> hard;
   if (arguments.more_than >= 0) hard = BERTH_TRY(HardInputs(arguments));
+  const InputRange inputs = BERTH_TRY(LoadInputs(
+      arguments.inputs,
+      arguments.training ? internal::InputSet::kTraining : internal::InputSet::kEvaluation,
+      kEvaluationInputs));
   auto written = std::chrono::steady_clock::now();
-  for (std::int64_t index = arguments.first; index < arguments.inputs; ++index) {
+  for (std::int64_t index = inputs.first; index < inputs.end; ++index) {
     if (done.contains(index) || (arguments.more_than >= 0 && !hard.contains(index))) continue;
-    const internal::Input input = internal::MakeInput(
-        arguments.training ? internal::InputSet::kTraining : internal::InputSet::kEvaluation,
-        index);
+    const internal::Input input = inputs.source.Make(index);
     if (arguments.rule != Rule::kHeuristic) {
       // Only inputs that the heuristic does not solve are searched.
       const Trial easy = internal::Try(input.problem, Rule::kHeuristic, forest, arguments.options);
@@ -104,23 +105,36 @@ void AddRule(CLI::App& app, internal::Rule& rule) {
   };
   app.add_option_function<std::string>(
          "--rule", set,
-         "How major backtracks are chosen: heuristic (no search), published, learned, random, "
-         "restarts, oracle, or niche (the niche search instead). Default: published.")
+         "How major backtracks are chosen: heuristic (no search), published, learned, "
+         "highest-score (the paper's own rule), random, restarts, oracle, or niche "
+         "(the niche search instead). Default: published.")
       ->type_name("NAME");
 }
 
-void AddLearned(CLI::App& app, internal::LearnedParameters& parameters) {
+// Sets one number of both the learned rule and the paper's, where it is given.
+void AddScore(CLI::App& app, const std::string& name, internal::EvaluateOptions& options,
+              float internal::LearnedParameters::*field, const std::string& description) {
+  const auto set = [&options, field](float value) {
+    options.parameters.*field = options.highest.*field = value;
+  };
+  app.add_option_function<float>(name, set, description)->type_name("X");
+}
+
+void AddLearned(CLI::App& app, internal::EvaluateOptions& options) {
+  using internal::LearnedParameters;
+  LearnedParameters& parameters = options.parameters;
   AddNumber(app, "--patience", parameters.patience, std::int64_t{0},
-            "Backtracks by the published rule before the model is asked.");
-  AddNumber(app, "--seed", parameters.seed, std::uint64_t{0}, "Seed of all random choices.");
-  app.add_option("--threshold", parameters.threshold,
-                 "Scores below this one do not move the search. Default: 0.5.")
-      ->type_name("X");
-  AddNumber(app, "--draw", parameters.draw, 0,
-            "Candidates are drawn with their score to this power; 0 takes the best.");
-  app.add_option("--depth-weight", parameters.depth_weight,
-                 "Share of its score that a candidate at the root loses. Default: 0.2.")
-      ->type_name("X");
+            "Backtracks by the published rule before the model is asked; highest-score: none.");
+  AddNumber(app, "--seed", parameters.seed, std::uint64_t{0},
+            "Seed of all random choices; highest-score has none.");
+  AddScore(app, "--threshold", options, &LearnedParameters::threshold,
+           "Scores below this one do not move the search. Default: 0.5.");
+  AddNumber(
+      app, "--draw", parameters.draw, 0,
+      "Candidates are drawn with their score to this power; 0 and highest-score take the best.");
+  AddScore(
+      app, "--depth-weight", options, &LearnedParameters::depth_weight,
+      "Share of its score that a candidate at the root loses. Default: 0.2; highest-score: 0.9.");
 }
 
 }  // namespace
@@ -131,8 +145,7 @@ cli::Command AddEvaluateCommand(CLI::App& train) {
   app->add_option("FOLDER", arguments->folder,
                   "Receives one file of trials for each rule; existing trials are kept.")
       ->required();
-  AddNumber(*app, "--first", arguments->first, std::int64_t{0}, "The first input.");
-  AddNumber(*app, "--inputs", arguments->inputs, std::int64_t{0}, "One past the last input.");
+  AddInputChoice(*app, arguments->inputs, kEvaluationInputs, true);
   AddRule(*app, arguments->rule);
   app->add_option("--label", arguments->label,
                   "The name of the file of trials. Default: that of the rule.")
@@ -141,7 +154,9 @@ cli::Command AddEvaluateCommand(CLI::App& train) {
                   "A model as fit --json writes it. Default: the one built in.")
       ->type_name("FILE");
   AddNumber(*app, "--steps", arguments->options.steps, std::int64_t{0}, "Steps of one search.");
-  AddLearned(*app, arguments->options.parameters);
+  AddNumber(*app, "--most-candidates", arguments->options.most_candidates, 1,
+            "Candidates tried at one decision point.");
+  AddLearned(*app, arguments->options);
   cli::AddInteger(*app, "--more-than", arguments->more_than, std::int64_t{0},
                   std::numeric_limits<std::int64_t>::max(),
                   "Only inputs for which the published rule needed more than N backtracks.");

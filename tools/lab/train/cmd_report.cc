@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,7 +28,7 @@ struct ReportArguments {
   std::string table;
   std::string model;
   std::string output;
-  std::int64_t inputs = kEvaluationInputs;
+  InputChoice inputs;
 
   [[nodiscard]] std::string TrialsOf(const std::string& rule) const {
     return (std::filesystem::path(folder) / (rule + ".csv")).string();
@@ -48,13 +50,13 @@ std::string Percent(std::int64_t part, std::int64_t whole) {
   return Fixed(100 * static_cast<double>(part) / static_cast<double>(whole), 0) + " %";
 }
 
-Result<Trials> Load(const ReportArguments& arguments, const std::string& rule) {
+Result<Trials> Load(const ReportArguments& arguments, const std::string& rule, std::int64_t end) {
   const std::string path = arguments.TrialsOf(rule);
   const std::string text = BERTH_TRY(ReadFile(path));
   const std::vector<Trial> all = BERTH_TRY(internal::ReadTrials(text, path));
   Trials trials;
   for (const Trial& trial : all) {
-    if (trial.input < arguments.inputs) trials.emplace(trial.input, trial);
+    if (trial.input < end) trials.emplace(trial.input, trial);
   }
   return trials;
 }
@@ -71,13 +73,31 @@ std::int64_t CountQuick(const Trials& published, const Trials& trials) {
   return quick;
 }
 
+// The rules of which there are trials, in the order of the table, and then other labels by name.
+std::vector<std::string> RulesIn(const ReportArguments& arguments) {
+  std::vector<std::string> rules;
+  for (int r = 1; r <= static_cast<int>(internal::Rule::kNiche); ++r) {
+    const std::string rule(ToString(static_cast<internal::Rule>(r)));
+    if (std::filesystem::exists(arguments.TrialsOf(rule))) rules.push_back(rule);
+  }
+  std::set<std::string> others;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(arguments.folder, ignored)) {
+    const std::string label = entry.path().stem().string();
+    if (entry.path().extension() != ".csv" || label == ToString(internal::Rule::kHeuristic))
+      continue;
+    if (std::find(rules.begin(), rules.end(), label) == rules.end()) others.insert(label);
+  }
+  rules.insert(rules.end(), others.begin(), others.end());
+  return rules;
+}
+
 // The table of one rule a row, as two: the whole, and what is improved at each size of memory.
 class RuleTables {
  public:
-  RuleTables() {
+  explicit RuleTables(const internal::InputSource& source) {
     for (std::int64_t k = 0; k < internal::kSizesOfOne; ++k) {
-      const auto input = internal::MakeInput(internal::InputSet::kEvaluation, k);
-      by_size_ += " " + std::to_string(input.percent) + " % |";
+      by_size_ += " " + std::to_string(source.Make(k).percent) + " % |";
     }
     by_size_ += "\n|---|---:|---:|---:|---:|\n";
   }
@@ -85,15 +105,16 @@ class RuleTables {
   void Add(const std::string& rule, const Trials& published, const Trials& trials) {
     const std::string quick = std::to_string(CountQuick(published, trials));
     if (rule == "niche") {  // Its backtracks are no rule's.
-      whole_ += "| niche | | | | | | | | " + quick + " |\n";
+      whole_ += "| niche | | | | | | | | | | " + quick + " |\n";
       return;
     }
     const internal::Comparison all = internal::Compare(published, trials);
     whole_ += "| " + rule + " | " + std::to_string(all.tail) + " | " +
               std::to_string(all.improved) + " | " + Percent(all.improved, all.tail) + " | " +
               std::to_string(all.failures) + " | " + std::to_string(all.rescued) + " | " +
-              std::to_string(all.ten_times) + " | " + std::to_string(all.worse) + " | " + quick +
-              " |\n";
+              std::to_string(all.ten_times) + " | " + std::to_string(all.worse) + " | " +
+              std::to_string(all.lost) + " | " + std::to_string(all.ten_times_worse) + " | " +
+              quick + " |\n";
     by_size_ += "| " + rule + " |";
     for (std::int64_t k = 0; k < internal::kSizesOfOne; ++k) {
       Trials some;
@@ -111,16 +132,17 @@ class RuleTables {
  private:
   std::string whole_ =
       "| long tail | inputs | improved | | without a plan before | plan now | 10 x fewer | worse | "
-      "solved within 1 s, of all searched |\n"
-      "|---|---:|---:|---:|---:|---:|---:|---:|---:|\n";
+      "of all searched: plan lost | 10 x more | solved within 1 s |\n"
+      "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n";
   std::string by_size_ = "\n| improved of the long tail at |";
 };
 
 // The inputs for which the learned rule needs more backtracks, one a line.
-std::string WorseInputs(const Trials& published, const Trials& learned) {
+std::string WorseInputs(const internal::InputSource& source, const Trials& published,
+                        const Trials& learned) {
   std::string worse;
   for (const std::int64_t input : internal::Compare(published, learned).worse_inputs) {
-    worse += "- " + internal::MakeInput(internal::InputSet::kEvaluation, input).name + ": " +
+    worse += "- " + source.Make(input).name + ": " +
              std::to_string(published.at(input).backtracks()) + " backtracks, now " +
              std::to_string(learned.at(input).backtracks()) +
              (learned.at(input).end == Trial::End::kFound ? "" : " and no plan") + "\n";
@@ -160,7 +182,8 @@ Result<std::string> ReportFeatures(const ReportArguments& arguments,
 }
 
 // Figure 15: the searches of the input that gains most.
-Result<std::string> ReportTraces(const ReportArguments& arguments, const Trials& published,
+Result<std::string> ReportTraces(const ReportArguments& arguments,
+                                 const internal::InputSource& source, const Trials& published,
                                  const Trials& learned, const internal::Forest& forest) {
   std::int64_t shown = published.empty() ? 0 : published.begin()->first;
   double most = 0;
@@ -173,7 +196,7 @@ Result<std::string> ReportTraces(const ReportArguments& arguments, const Trials&
     most = gain;
     shown = input;
   }
-  const internal::Input input = internal::MakeInput(internal::InputSet::kEvaluation, shown);
+  const internal::Input input = source.Make(shown);
   const auto trace = [&](bool by_model) {
     return internal::Trace(input.problem, by_model, forest, {});
   };
@@ -185,24 +208,25 @@ Result<std::string> ReportTraces(const ReportArguments& arguments, const Trials&
 Result<cli::ExitCode> Report(const ReportArguments& arguments) {
   const internal::OwnedForest own = BERTH_TRY(LoadModel(arguments.model));
   const internal::Forest forest = arguments.model.empty() ? internal::ShippedForest() : own.view();
+  const InputRange inputs =
+      BERTH_TRY(LoadInputs(arguments.inputs, internal::InputSet::kEvaluation, kEvaluationInputs));
   BERTH_TRY(MakeFolder(arguments.output));
-  const Trials published = BERTH_TRY(Load(arguments, "published"));
-  RuleTables tables;
+  const Trials published = BERTH_TRY(Load(arguments, "published", inputs.end));
+  RuleTables tables(inputs.source);
   Trials learned;
-  for (const std::string rule : {"published", "learned", "random", "restarts", "oracle", "niche"}) {
-    if (!std::filesystem::exists(arguments.TrialsOf(rule))) continue;
-    const Trials trials = BERTH_TRY(Load(arguments, rule));
+  for (const std::string& rule : RulesIn(arguments)) {
+    const Trials trials = BERTH_TRY(Load(arguments, rule, inputs.end));
     tables.Add(rule, published, trials);
     if (rule == "learned") learned = trials;
   }
-  const std::string worse = WorseInputs(published, learned);
-  std::string text = "# Learned backtracking: evaluation\n\n" + std::to_string(arguments.inputs) +
+  const std::string worse = WorseInputs(inputs.source, published, learned);
+  std::string text = "# Learned backtracking: evaluation\n\n" + std::to_string(inputs.end) +
                      " inputs; the heuristic leaves " + std::to_string(published.size()) +
                      " to the search.\n\n" + tables.Text() + "\nWorse by the learned rule:\n\n" +
                      (worse.empty() ? "none\n" : worse);
   text += BERTH_TRY(ReportTimes(arguments, forest));
   text += BERTH_TRY(ReportFeatures(arguments, forest));
-  text += BERTH_TRY(ReportTraces(arguments, published, learned, forest));
+  text += BERTH_TRY(ReportTraces(arguments, inputs.source, published, learned, forest));
   cli::Print(text);
   BERTH_TRY(arguments.Write("learned.md", text));
   return cli::kDone;
@@ -217,7 +241,7 @@ cli::Command AddReportCommand(CLI::App& train) {
   app->add_option("-o,--output", arguments->output, "The folder for the report.")
       ->type_name("FOLDER")
       ->required();
-  AddNumber(*app, "--inputs", arguments->inputs, std::int64_t{0}, "One past the last input.");
+  AddInputChoice(*app, arguments->inputs, kEvaluationInputs, false);
   app->add_option("--table", arguments->table,
                   "The table that merge wrote, to measure how much each feature is worth.")
       ->type_name("TABLE");

@@ -4,13 +4,16 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "berth/result.h"
 #include "tools/berth/command.h"
 #include "tools/berth/flags.h"
 #include "tools/berth/shard.h"
 #include "tools/lab/train/booster.h"
+#include "tools/lab/train/inputs.h"
 
 namespace berth::lab {
 
@@ -32,6 +35,25 @@ CLI::Option* AddNumber(CLI::App& app, const std::string& name, Integer& value, I
   return cli::AddInteger(app, name, value, least, std::numeric_limits<Integer>::max(),
                          description + " Default: " + std::to_string(value) + ".");
 }
+
+// Which inputs a command takes.
+struct InputChoice {
+  std::vector<std::string> tables;  // Files or folders; empty: the generated set.
+  std::int64_t first = 0;
+  std::optional<std::int64_t>
+      end;  // One past the last; none: all tables, or the command's own number.
+};
+// --problems, --inputs and, where the command has one, --first. `own`: of the generated set.
+void AddInputChoice(CLI::App& app, InputChoice& choice, std::int64_t own, bool has_first);
+
+struct InputRange {
+  internal::InputSource source;
+  std::int64_t first;
+  std::int64_t end;
+};
+// Errors: kIo, kParse, kInvalidProblem.
+[[nodiscard]] Result<InputRange> LoadInputs(const InputChoice& choice, internal::InputSet set,
+                                            std::int64_t own);
 
 // The file of the rows of one input, in the folder of `collect`.
 [[nodiscard]] std::string RowsFile(const std::string& folder, std::int64_t index);

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kEnds = {"found", "used-up", "out-of-steps",
                                                    "impossible"};
-constexpr std::array<std::string_view, 7> kRules = {"heuristic", "published", "learned", "random",
-                                                    "restarts",  "oracle",    "niche"};
+constexpr std::array<std::string_view, 8> kRules = {
+    "heuristic", "published", "learned", "highest-score", "random", "restarts", "oracle", "niche"};
 
 class OracleRule : public BacktrackRule {
  public:
@@ -45,13 +45,19 @@ SearchAnswer SearchBy(const Instance& instance, Bytes capacity, Rule rule, const
         ->Decide({capacity, steps}, budget);
   }
   const Overlaps overlaps = FindOverlaps(instance);
-  TelaMallocSearch search(instance, overlaps, TelaMallocOptions{});
+  TelaMallocOptions policy;
+  policy.most_candidates = options.most_candidates;
+  TelaMallocSearch search(instance, overlaps, policy);
   RestartingRule restarting;
   // A forest without trees gives all candidates the same score.
   const Forest none{kNumFeatures, 0, {}, {}, 5};
   switch (rule) {
     case Rule::kLearned:
       return search.SearchLearned(capacity, steps, budget, forest, options.parameters);
+    case Rule::kHighestScore: {
+      LearnedBacktracking highest(forest, options.highest);
+      return search.Search(capacity, steps, budget, &highest);
+    }
     case Rule::kRandom:
       return search.SearchLearned(capacity, steps, budget, none, options.parameters);
     case Rule::kOracle: {

@@ -12,6 +12,7 @@
 #include "baselines/telamalloc/backtracking.h"
 #include "baselines/telamalloc/forest.h"
 #include "baselines/telamalloc/learned.h"
+#include "baselines/telamalloc/options.h"
 #include "berth/result.h"
 #include "tools/lab/train/inputs.h"
 
@@ -45,6 +46,7 @@ enum class Rule {
   kHeuristic,  // The heuristic before the search; no backtracks. kFound or kUsedUp.
   kPublished,  // 5.4: what TelaMalloc does without a model.
   kLearned,
+  kHighestScore,  // The paper's own rule: the model alone, without draws, restarts or turns.
   kRandom,    // As kLearned, with the same score for every candidate: what is left without a model.
   kRestarts,  // The published rule, starting again as the learned one does.
   kOracle,    // The deepest point that the oracle finds solvable: what a perfect model would do.
@@ -53,9 +55,11 @@ enum class Rule {
 [[nodiscard]] std::string_view ToString(Rule rule);
 
 struct EvaluateOptions {
-  std::int64_t steps = 500'000;       // 7.2.
-  std::int64_t oracle_nodes = 3'000;  // For one question.
-  LearnedParameters parameters;
+  std::int64_t steps = 500'000;                               // 7.2.
+  std::int64_t oracle_nodes = 3'000;                          // For one question.
+  int most_candidates = TelaMallocOptions{}.most_candidates;  // At one decision point.
+  LearnedParameters parameters;                               // Of kLearned and kRandom.
+  LearnedParameters highest = HighestScore();                 // Of kHighestScore.
 };
 
 // One search, without the heuristic first.

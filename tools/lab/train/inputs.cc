@@ -6,12 +6,18 @@
 
 #include "base/check.h"
 #include "base/random.h"
+#include "base/try.h"
 #include "tools/generate/generate.h"
+#include "tools/generate/on_chip.h"
+#include "tools/lab/suites/inputs.h"
+#include "tools/lab/suites/lab.h"
 
 namespace berth::internal {
 namespace {
 
 constexpr std::array<int, kSizesOfOne> kPercent = {105, 110, 115, 125};
+constexpr std::array<int, kSizesOfOne> kPercentOfTables = {100, 102, 105, 110};
+constexpr std::array<int, kPartsOfTable> kFastMemories = {100, 25, 50, 75};
 constexpr Bytes kLoad = Bytes{1} << 20;
 constexpr std::uint64_t kFirstEvaluationSeed = std::uint64_t{1} << 32;
 
@@ -50,6 +56,37 @@ Input MakeInput(InputSet set, std::int64_t index) {
   input.problem = std::move(generated->problem);
   input.problem.capacity = MaxLiveLoad(input.problem).load * percent / 100;
   return input;
+}
+
+Result<InputSource> InputSource::OfTables(const std::vector<std::string>& paths) {
+  InputSource source(InputSet::kTraining);
+  for (lab::SuiteInput& table : BERTH_TRY(lab::ReadInputs("tables", paths))) {
+    for (const int percent : kFastMemories) {
+      if (percent == 100) {
+        source.parts_.push_back({table.name, table.problem});
+        continue;
+      }
+      const Bytes memory = lab::PercentOf(MaxLiveLoad(table.problem).load, percent);
+      source.parts_.push_back({table.name + " in a memory of " + std::to_string(percent) + " %",
+                               KeepOnChip(table.problem, memory, 1)});
+    }
+  }
+  return source;
+}
+
+Input InputSource::Make(std::int64_t index) const {
+  if (parts_.empty()) return MakeInput(set_, index);
+  BERTH_CHECK(index >= 0 && index < *count());
+  const Table& part = parts_[static_cast<std::size_t>(index / kSizesOfOne)];
+  const int percent = kPercentOfTables[static_cast<std::size_t>(index % kSizesOfOne)];
+  Input input{part.name + " at " + std::to_string(percent) + " %", "tables", percent, part.problem};
+  input.problem.capacity = lab::PercentOf(MaxLiveLoad(part.problem).load, percent);
+  return input;
+}
+
+std::optional<std::int64_t> InputSource::count() const {
+  if (parts_.empty()) return std::nullopt;
+  return static_cast<std::int64_t>(parts_.size()) * kSizesOfOne;
 }
 
 }  // namespace berth::internal

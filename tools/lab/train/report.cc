@@ -102,10 +102,13 @@ Comparison Compare(const Trials& published, const Trials& other) {
   Comparison sum;
   for (const auto& [input, before] : published) {
     const auto found = other.find(input);
-    if (before.backtracks() <= kLongTail || found == other.end()) continue;
+    if (found == other.end()) continue;
     const Trial& after = found->second;
     const bool had = before.end == Trial::End::kFound;
     const bool has = after.end == Trial::End::kFound;
+    sum.lost += had && !has ? 1 : 0;
+    sum.ten_times_worse += had && has && after.backtracks() > 10 * before.backtracks() ? 1 : 0;
+    if (before.backtracks() <= kLongTail) continue;
     ++sum.tail;
     sum.failures += had ? 0 : 1;
     sum.rescued += !had && has ? 1 : 0;

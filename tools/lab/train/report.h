@@ -12,7 +12,7 @@
 
 namespace berth::internal {
 
-// One comparison over the long tail: inputs that cost the published rule more than
+// One comparison, most of it over the long tail: inputs that cost the published rule more than
 // `kLongTail` backtracks.
 inline constexpr std::int64_t kLongTail = 1000;
 
@@ -24,6 +24,9 @@ struct Comparison {
   std::int64_t ten_times = 0;  // A plan with at most a tenth of the backtracks.
   std::int64_t worse = 0;      // A plan by the published rule, and more backtracks or none now.
   std::vector<std::int64_t> worse_inputs;
+  // Of all inputs, not of the long tail alone, as the paper counts these:
+  std::int64_t lost = 0;             // A plan by the published rule, none now.
+  std::int64_t ten_times_worse = 0;  // A plan by both, with more than ten times the backtracks now.
 };
 using Trials = std::map<std::int64_t, Trial>;  // By input.
 [[nodiscard]] Comparison Compare(const Trials& published, const Trials& other);
