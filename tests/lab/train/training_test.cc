@@ -231,6 +231,51 @@ TEST(Comparison, CountsTheLongTailAndWhatIsLostAnywhere) {
   EXPECT_EQ(sum.ten_times_worse, 1);  // 3; 4 is ten times as many, not more.
 }
 
+Trials ReadResults(const std::string& name) {
+  const std::string path = BERTH_SOURCE_DIR "/bench/results/learned/" + name + ".csv";
+  const auto text = ReadFile(path);
+  EXPECT_TRUE(text.has_value()) << path;
+  Trials trials;
+  const auto read = ReadTrials(*text, path);
+  EXPECT_TRUE(read.has_value()) << read.error().message;
+  for (const Trial& trial : *read) trials.emplace(trial.input, trial);
+  return trials;
+}
+
+// The figures of docs/algorithms/learned.md; and the trials behind them, as far as they are short, are
+// those of this program.
+TEST(Comparison, OfThePapersRuleIsWhatTheDocumentationSays) {
+  const Trials highest = ReadResults("highest-score");
+  const Comparison all = Compare(ReadResults("published"), highest);
+  EXPECT_EQ(all.tail, 190);
+  EXPECT_EQ(all.improved, 83);
+  EXPECT_EQ(all.rescued, 34);
+  EXPECT_EQ(all.ten_times, 22);
+  EXPECT_EQ(all.worse, 20);
+  EXPECT_EQ(all.lost, 7);
+  EXPECT_EQ(all.ten_times_worse, 6);
+  EXPECT_EQ(Compare(ReadResults("published"), ReadResults("learned")).lost, 0);
+  const Trials models = ReadResults("models/published");
+  EXPECT_EQ(Compare(models, ReadResults("models/learned")).improved, 30);
+  EXPECT_EQ(Compare(models, ReadResults("models/highest-score")).improved, 12);
+  const Trials generated = ReadResults("development/published");
+  EXPECT_EQ(Compare(generated, ReadResults("development/learned-models")).improved, 93);
+  EXPECT_EQ(Compare(generated, ReadResults("development/highest-score-models")).improved, 64);
+
+  int repeated = 0;
+  for (const auto& [index, trial] : highest) {
+    if (trial.steps > 1500 || trial.major_backtracks < 5) continue;
+    const Problem problem = MakeInput(InputSet::kEvaluation, index).problem;
+    const Trial again = Try(problem, Rule::kHighestScore, ShippedForest(), {});
+    EXPECT_EQ(again.end, trial.end) << index;
+    EXPECT_EQ(again.steps, trial.steps) << index;
+    EXPECT_EQ(again.minor_backtracks, trial.minor_backtracks) << index;
+    EXPECT_EQ(again.major_backtracks, trial.major_backtracks) << index;
+    ++repeated;
+  }
+  EXPECT_GT(repeated, 20);
+}
+
 TEST(Collect, RepeatsItselfAndLabelsAsDefined) {
   CollectOptions options;
   options.runs = 1;

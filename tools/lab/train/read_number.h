@@ -16,7 +16,8 @@ template <typename T>
 [[nodiscard]] bool ReadNumber(std::string_view field, T& number) {
   if constexpr (std::is_floating_point_v<T>) {
     // The std::from_chars of some standard libraries (libc++ 14) reads whole numbers only.
-    if (field.empty() || field.find_first_not_of("0123456789+-.e") != field.npos) return false;
+    if (field.empty() || field.find_first_not_of("0123456789+-.e") != std::string_view::npos)
+      return false;
     const std::string text(field);
     char* end = nullptr;
     if constexpr (std::is_same_v<T, float>) {
