@@ -21,6 +21,7 @@ if(BERTH_BUILD_BERTH)
     io.h
     memory_io.h
     model.h
+    off_chip.h
     onnx.h
     page.h
     plan.h

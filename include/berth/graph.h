@@ -172,6 +172,9 @@ struct Link {
   Bytes out_bytes_per_second = 0;        // Towards the store; from 1 to 2^60.
   Bytes in_bytes_per_second = 0;         // Back; from 1 to 2^60.
   std::int64_t latency_nanoseconds = 0;  // Of every copy; from 0 to 2^40.
+  // Energy of each byte that is copied, out or in, of link and store together; from 0 to 2^40. None if it is
+  // not known.
+  std::optional<double> picojoules_per_byte = {};
   // Nanoseconds that a copy of `bytes` takes, rounded up; at most 2^60.
   [[nodiscard]] std::int64_t Out(Bytes bytes) const;
   [[nodiscard]] std::int64_t In(Bytes bytes) const;

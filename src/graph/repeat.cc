@@ -180,6 +180,8 @@ std::int64_t Link::In(Bytes bytes) const {
   return NanosecondsOf(bytes, in_bytes_per_second, latency_nanoseconds);
 }
 
+constexpr double kMostPicojoules = 1LL << 40;  // Per byte.
+
 Result<void> Validate(const Link& link) {
   for (const Bytes rate : {link.out_bytes_per_second, link.in_bytes_per_second}) {
     if (rate >= 1 && rate <= kMaxBytes) continue;
@@ -190,6 +192,11 @@ Result<void> Validate(const Link& link) {
     return Fail(ErrorCode::kInvalidOptions, "a link with a latency of " +
                                                 std::to_string(link.latency_nanoseconds) +
                                                 " ns: it must be " + internal::kLatencyRange);
+  }
+  const double energy = link.picojoules_per_byte.value_or(0);
+  if (!(energy >= 0 && energy <= kMostPicojoules)) {
+    return Fail(ErrorCode::kInvalidOptions, "a link with " + std::to_string(energy) +
+                                                " pJ per byte: it must be from 0 to 2^40");
   }
   return {};
 }

@@ -31,6 +31,19 @@ std::int64_t TransferTime(const GraphMemories& memories, std::size_t from, std::
   return AddTime(memories.copy_latency, std::max(read, write));
 }
 
+Result<void> CheckOperatorTimes(const Graph& graph, std::string_view who) {
+  const std::string needs = std::string(who) + " needs the time of every operator";
+  for (const Operator& op : graph.operators) {
+    if (op.cost) continue;
+    return Fail(ErrorCode::kInvalidOptions, needs + ", but that of operator " + Quoted(op.name) +
+                                                " is not known; a device or a profile gives it");
+  }
+  if (graph.cost_unit == "ns" || graph.operators.empty()) return {};
+  return Fail(ErrorCode::kInvalidOptions,
+              needs + " in ns, but the graph gives costs in " +
+                  (graph.cost_unit.empty() ? std::string("no unit") : Quoted(graph.cost_unit)));
+}
+
 Result<void> CheckTimes(const Graph& graph, const GraphMemories& memories) {
   if (!memories.may_move) {
     return Fail(ErrorCode::kInvalidOptions,
@@ -42,16 +55,7 @@ Result<void> CheckTimes(const Graph& graph, const GraphMemories& memories) {
                                                 std::to_string(memories.copy_latency) +
                                                 " ns, not " + kLatencyRange);
   }
-  for (const Operator& op : graph.operators) {
-    if (op.cost) continue;
-    return Fail(ErrorCode::kInvalidOptions,
-                "prefetch needs the time of every operator, but that of operator " +
-                    Quoted(op.name) + " is not known; a device or a profile gives it");
-  }
-  if (graph.cost_unit == "ns" || graph.operators.empty()) return {};
-  return Fail(ErrorCode::kInvalidOptions,
-              "prefetch needs the time of every operator in ns, but the graph gives costs in " +
-                  (graph.cost_unit.empty() ? std::string("no unit") : Quoted(graph.cost_unit)));
+  return CheckOperatorTimes(graph, "prefetch");
 }
 
 }  // namespace internal

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "berth/graph.h"
 #include "berth/graph_memories.h"
@@ -24,6 +25,9 @@ namespace berth::internal {
 // Of a copy, latency included.
 [[nodiscard]] std::int64_t TransferTime(const GraphMemories& memories, std::size_t from,
                                         std::size_t to, Bytes bytes);
+
+// Each operator has a time in nanoseconds. Error: kInvalidOptions, naming the first without one; `who` needs it.
+[[nodiscard]] Result<void> CheckOperatorTimes(const Graph& graph, std::string_view who);
 
 // `prefetch` comes with `may_move`, the latency is valid, and each operator has a time in nanoseconds.
 // Error: kInvalidOptions, naming the first operator without one.

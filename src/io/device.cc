@@ -115,12 +115,16 @@ class DeviceReader {
   [[nodiscard]] Result<Link> ReadLink() const {
     const JsonNode& node = *root_.Find("link");
     if (!node.is(Kind::kObject)) {
-      return Wrong("link", "an object with \"out\", \"in\" and \"latency_ns\"");
+      return Wrong("link",
+                   "an object with \"out\", \"in\", \"latency_ns\" and \"energy_pj_per_byte\"");
     }
     for (std::size_t i = 0; i < node.keys.size(); ++i) {
-      if (node.keys[i] == "out" || node.keys[i] == "in" || node.keys[i] == "latency_ns") continue;
-      return source_.FailAt(node.key_positions[i], "a link has no " + Quoted(node.keys[i]) +
-                                                       "; it has out, in, latency_ns");
+      constexpr auto kKeys =
+          std::to_array<std::string_view>({"out", "in", "latency_ns", "energy_pj_per_byte"});
+      if (std::find(kKeys.begin(), kKeys.end(), node.keys[i]) != kKeys.end()) continue;
+      return source_.FailAt(node.key_positions[i],
+                            "a link has no " + Quoted(node.keys[i]) +
+                                "; it has out, in, latency_ns, energy_pj_per_byte");
     }
     const auto rate = [&](std::string_view key) {
       const JsonNode* const found = node.Find(key);
@@ -137,6 +141,12 @@ class DeviceReader {
       if (!time)
         return WrongLink(node, "latency_ns", std::string("a whole number ") + kLatencyRange);
       link.latency_nanoseconds = *time;
+    }
+    if (const JsonNode* const energy = node.Find("energy_pj_per_byte")) {
+      link.picojoules_per_byte = NumberOf(*energy);
+      if (!link.picojoules_per_byte || !Validate(link)) {
+        return WrongLink(node, "energy_pj_per_byte", "a number of picojoules from 0 to 2^40");
+      }
     }
     return link;
   }

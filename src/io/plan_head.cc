@@ -55,6 +55,7 @@ Json DeviceJson(const Device& device) {
     json["link"] = {{"out", rate(link->out_bytes_per_second)},
                     {"in", rate(link->in_bytes_per_second)},
                     {"latency_ns", link->latency_nanoseconds}};
+    if (link->picojoules_per_byte) json["link"]["energy_pj_per_byte"] = *link->picojoules_per_byte;
   }
   return json;
 }

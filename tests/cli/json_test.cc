@@ -127,6 +127,7 @@ TEST_F(JsonTest, DocumentsHaveEveryKeyAndNoOther) {
             0);
   AddKeys(Json::parse(Read(Path("joint.json"))), keys_);
   static_cast<void>(Run({"check", model, Path("joint.json"), "--device", linked}));
+  static_cast<void>(Run({"plan", model, "--budget", "MR", "--device", linked}));
   static_cast<void>(Run({"diff", Path("MP.json"), Path("again.json")}));
   static_cast<void>(Run({"compare", model}));
   std::string broken = Read(Path("MP.json"));

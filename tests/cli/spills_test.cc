@@ -77,6 +77,34 @@ TEST_F(SpillsCommandTest, PlansWithinABudget) {
   EXPECT_EQ(Json::parse(json.standard_output).at("capacity"), 13);
 }
 
+// Bytes take a nanosecond each, starts 10: operators 14, 18, 20 and 22 ns, x out 10, back 14, w out 8. In
+// 12 bytes x can only come back to the place of y, so after `make z`, and `join` waits for it.
+TEST_F(SpillsCommandTest, SaysWhatCopiesTakeOnADevice) {
+  const auto plan = [&](const std::string& energy) {
+    const std::string device = Write("device.json", R"({"format": "berth-device",
+        "format_version": 1, "operations_per_second": 1, "bandwidth": "1GB/s", "launch_ns": 10,
+        "link": {"out": "1GB/s", "in": "500MB/s", "latency_ns": 6)" +
+                                                        energy + "}}");
+    return std::vector<std::string>{"plan", OneSpillFile(), "--budget", "MR", "--device", device};
+  };
+  const auto run_of = [&](std::vector<std::string> arguments) {
+    arguments.emplace_back("--json");
+    return Json::parse(Berth(arguments).standard_output).at("off_chip_run");
+  };
+  Json expected = {
+      {"computing", 74},   {"copying", 32},           {"stalled", 14},           {"time", 96},
+      {"one_by_one", 106}, {"avoidable_pj", nullptr}, {"compulsory_pj", nullptr}};
+  EXPECT_EQ(run_of(plan("")), expected);
+  expected["avoidable_pj"] = 800.0;
+  expected["compulsory_pj"] = 200.0;
+  const std::vector<std::string> with_energy = plan(R"(, "energy_pj_per_byte": 100)");
+  EXPECT_EQ(run_of(with_energy), expected);
+  const std::string text = Berth(with_energy).standard_output;
+  ExpectHas(text, " with copies beside operators, ");
+  ExpectHas(text, "800.0 pJ for what is spilled and retrieved, 200.0 pJ compulsory\n");
+  EXPECT_TRUE(run_of({"plan", OneSpillFile(), "--budget", "MR"}).is_null());
+}
+
 TEST_F(SpillsCommandTest, PagesAndTracesShowSpills) {
   const ProcessResult result = Berth({"plan", OneSpillFile(), "--budget", "MR", "--report",
                                       Path("plan.html"), "--trace", Path("trace.json")});

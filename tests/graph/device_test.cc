@@ -278,8 +278,8 @@ TEST(ReadDeviceTest, BadInput) {
        "d.json:1:98: a device has no \"lauch_ns\"; it has name, operations_per_second, bandwidth, "
        "launch_ns, link, meta"},
       {head + rates + R"(, "link": 1})",
-       "d.json:1:106: \"link\" is 1 where it should be an object with \"out\", \"in\" and "
-       "\"latency_ns\""},
+       "d.json:1:106: \"link\" is 1 where it should be an object with \"out\", \"in\", "
+       "\"latency_ns\" and \"energy_pj_per_byte\""},
       {head + rates + R"(, "link": {"out": "1GB/s"}})",
        "d.json:1:106: \"in\" of \"link\" is missing where it should be a bandwidth"},
       {head + rates + R"(, "link": {"out": "0GB/s", "in": "1GB/s"}})",
@@ -287,7 +287,10 @@ TEST(ReadDeviceTest, BadInput) {
       {head + rates + R"(, "link": {"out": "1GB/s", "in": "1GB/s", "latency_ns": -1}})",
        "d.json:1:152: \"latency_ns\" of \"link\" is -1 where it should be a whole number"},
       {head + rates + R"(, "link": {"up": "1GB/s"}})",
-       "d.json:1:107: a link has no \"up\"; it has out, in, latency_ns"},
+       "d.json:1:107: a link has no \"up\"; it has out, in, latency_ns, energy_pj_per_byte"},
+      {head + rates + R"(, "link": {"out": "1GB/s", "in": "1GB/s", "energy_pj_per_byte": -1}})",
+       "d.json:1:160: \"energy_pj_per_byte\" of \"link\" is -1 where it should be a number of "
+       "picojoules from 0 to 2^40"},
       {head + rates + R"(, "name": 1})", "d.json:1:106: \"name\" is 1 where it should be text"},
   };
   for (const auto& [text, message] : cases) {

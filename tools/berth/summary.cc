@@ -13,6 +13,7 @@
 #include "tools/berth/checked.h"
 #include "tools/berth/headline.h"
 #include "tools/berth/moves.h"
+#include "tools/berth/off_chip.h"
 #include "tools/berth/program.h"
 #include "tools/berth/proof.h"
 #include "tools/berth/tflite.h"
@@ -221,6 +222,7 @@ void AddRecomputeFacts(const Planned& planned, FactList& facts) {
       facts.Add("copies", FormatBytes(plan.traffic.spilled) + " out and " +
                               FormatBytes(plan.traffic.retrieved) + " back, " +
                               with_share(plan.traffic.cost, false));
+      AddOffChipFacts(*planned.model, plan, facts);
     }
     facts.Add("arena", FormatBytesExactly(plan.height()));
   }
@@ -255,6 +257,7 @@ void AddSpillFacts(const Planned& planned, FactList& facts) {
       facts.Add("for addresses", FormatBytesExactly(traffic.avoidable() - answer.traffic_by_sum) +
                                      " more than if bytes only had to fit in sum");
     }
+    AddOffChipFacts(*planned.model, *answer.best, facts);
   }
   facts.Add(
       "search",
@@ -667,7 +670,10 @@ void AddGraph(const Planned& planned, Json& json) {
     json["named_budgets"] = {{"MR", answer.least.bytes},
                              {"MH", (answer.least.bytes + answer.least_peak) / 2},
                              {"MP", answer.least_peak}};
-    if (answer.spills && planned.placed()) json["moves"] = MovesJson(graph, *answer.best);
+    if (answer.spills && planned.placed()) {
+      json["moves"] = MovesJson(graph, *answer.best);
+      json["off_chip_run"] = OffChipJson(*planned.model, *answer.best);
+    }
   }
   json["operators"] = graph.operators.size();
   json["tensors"] = graph.tensors.size();
