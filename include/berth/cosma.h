@@ -88,13 +88,13 @@ enum class Replacement {
   kGreedy,  // Those in the stretch of memory that is cheapest to clear.
 };
 
-// The traffic of running `graph`, which must be valid, in `order`, with TensorFlow Lite's linear
-// allocator and this rule (section V-A2). Errors: kInvalidPlan if `order` is not a valid order;
-// kInvalidOptions for a capacity that one operator does not fit, naming it; as ValidateTraffic().
-// Needs no solver. Cost: O(operators x residents^2) at worst.
-[[nodiscard]] Result<Traffic> ReplaceOneByOne(const Graph& graph, const Order& order,
-                                              const Counting& counting, Bytes capacity,
-                                              Replacement rule);
+// The plan of running `graph`, which must be valid, in `order`, with TensorFlow Lite's linear
+// allocator and this rule (section V-A2): it has addresses and is valid. Errors: kInvalidPlan if
+// `order` is not a valid order; kInvalidOptions for a capacity that one operator does not fit, naming
+// it; as ValidateTraffic(). Needs no solver. Cost: O(operators x residents^2) at worst.
+[[nodiscard]] Result<MemoryPlan> ReplaceOneByOne(const Graph& graph, const Order& order,
+                                                 const Counting& counting, Bytes capacity,
+                                                 Replacement rule);
 
 }  // namespace berth
 

@@ -8,7 +8,8 @@
 // enough; by the greedy rule those in the range of memory that costs the least traffic to clear.
 // The latter is the locally best decision, which the paper finds by an integer program and this
 // code by trying all ranges. So fragmentation costs additional spills. If tensors that the operator
-// itself needs are in the way, all of them are spilled and retrieved side by side. Alignments may
+// itself needs are in the way, all of them are spilled and retrieved side by side; those that were
+// retrieved for this operator are retrieved to other addresses instead, not twice. Alignments may
 // leave no room even then; that is an error, as a plan beyond the capacity is no baseline.
 
 #include <algorithm>
@@ -22,6 +23,7 @@
 #include "base/check.h"
 #include "base/try.h"
 #include "berth/cosma.h"
+#include "graph/plan.h"
 #include "spill/model.h"
 
 namespace berth {
@@ -35,15 +37,24 @@ using internal::spill::Stored;
 
 class Arena {
  public:
-  Arena(const Graph& graph, const Model& model, Bytes capacity, Replacement rule)
+  // `model` has the operators of `order` that take part, in this order.
+  Arena(const Graph& graph, const Order& order, const Model& model, Bytes capacity,
+        Replacement rule)
       : graph_(graph), model_(model), capacity_(capacity), rule_(rule) {
+    plan_.order = order;
+    std::vector<berth::Step> step_of(graph.operators.size(), 0);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      step_of[order[i]] = static_cast<berth::Step>(i);
+    }
+    for (const OperatorIndex v : model.operators) steps_.push_back(step_of[v]);
     states_.resize(model.storages.size());
     for (const StorageIndex s : model.storages.indices()) {
-      states_[s.position()].copied = model.storages[s].creator.value() < 0;
+      State& state = states_[s.position()];
+      state.copied = state.stored = model.storages[s].creator.value() < 0;
     }
   }
 
-  Result<Traffic> Run() {
+  Result<MemoryPlan> Run() {
     for (std::size_t i = 0; i < model_.num_operators; ++i) {
       Step(OpIndex(i));
       if (fits_) continue;
@@ -53,18 +64,26 @@ class Arena {
                       " bytes with its tensors side by side, because of their alignments");
     }
     for (const Stored& stored : model_.storages) {
-      if (stored.creator.value() < 0) traffic_.compulsory_in += stored.size;
-      if (stored.result) traffic_.compulsory_out += stored.size;
+      if (stored.creator.value() < 0) plan_.traffic.compulsory_in += stored.size;
+      if (stored.result) plan_.traffic.compulsory_out += stored.size;
     }
-    return traffic_;
+    std::sort(plan_.residencies.begin(), plan_.residencies.end(),
+              [](const Residency& a, const Residency& b) {
+                return a.tensor != b.tensor ? a.tensor < b.tensor : a.start < b.start;
+              });
+    internal::StateUse(graph_, plan_);
+    return std::move(plan_);
   }
 
  private:
   struct State {
     bool resident = false;
-    bool copied = false;   // Off chip, with the latest value.
+    bool copied = false;   // Off chip, with the latest value, or will be in any case: a result.
+    bool stored = false;   // Off chip, with the latest value.
     bool brought = false;  // An input that was retrieved before.
     Bytes offset = 0;
+    std::size_t since = 0;  // The operator for which it came.
+    bool comes_in = false;  // It was retrieved for that.
   };
   static constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
 
@@ -98,18 +117,39 @@ class Arena {
     for (const StorageIndex s : model_.used[v]) placed = placed && BringIn(s, v);
     for (const StorageIndex s : model_.made[v]) placed = placed && Allocate(s, v);
     if (!placed) PlaceSideBySide(v);
-    for (const StorageIndex s : model_.made[v]) states_[s.position()].copied = false;
-    for (const StorageIndex s : model_.written[v]) states_[s.position()].copied = false;
+    for (const StorageIndex s : model_.used[v]) {
+      const State& state = states_[s.position()];
+      if (state.comes_in && state.since == v.position()) CountRetrieval(s);
+    }
+    for (const auto& list : {model_.made[v], model_.written[v]}) {
+      for (const StorageIndex s : list) {
+        states_[s.position()].copied = states_[s.position()].stored = false;
+      }
+    }
     for (const auto& list : {model_.used[v], model_.made[v]}) {
       for (const StorageIndex s : list) {
-        State& state = states_[s.position()];
+        const bool result = model_.storages[s].result;
         if (NextUse(s, v.position() + 1) == kNever) {
-          state.resident = false;
-        } else if (model_.storages[s].result && !WrittenLater(s, v)) {
-          state.copied = true;  // Written in any case.
+          Leave(s, steps_[v.position()] + 1, result);
+        } else if (result && !WrittenLater(s, v)) {
+          states_[s.position()].copied = true;  // Written in any case.
         }
       }
     }
+  }
+  // `s` leaves memory before `step`; `needed` again, or as a result.
+  void Leave(StorageIndex s, berth::Step step, bool needed) {
+    State& state = states_[s.position()];
+    state.resident = false;
+    Residency residency;
+    residency.tensor = model_.storages[s].tensor;
+    residency.start = steps_[state.since];
+    residency.end = step;
+    residency.offset = state.offset;
+    residency.comes_in = state.comes_in;
+    residency.written_out = needed && !state.stored;
+    state.stored = state.stored || needed;
+    plan_.residencies.push_back(residency);
   }
   [[nodiscard]] bool WrittenLater(StorageIndex s, OpIndex v) const {
     for (const OpIndex u : model_.users[s]) {
@@ -120,27 +160,29 @@ class Arena {
   }
 
   bool BringIn(StorageIndex s, OpIndex v) {
-    State& state = states_[s.position()];
-    if (state.resident) return true;
-    if (!Allocate(s, v)) return false;
-    Count(s);
-    return true;
+    return states_[s.position()].resident || Allocate(s, v);
   }
-  void Count(StorageIndex s) {
+  void CountRetrieval(StorageIndex s) {
     State& state = states_[s.position()];
     const bool first = model_.storages[s].creator.value() < 0 && !state.brought;
     state.brought = true;
-    if (!first) traffic_.retrieved += SizeOf(s);
+    if (!first) plan_.traffic.retrieved += SizeOf(s);
+  }
+  void Place(StorageIndex s, OpIndex v, Bytes offset) {
+    State& state = states_[s.position()];
+    state.resident = true;
+    state.offset = offset;
+    state.since = v.position();
+    state.comes_in = model_.storages[s].creator != v;
   }
 
   bool Allocate(StorageIndex s, OpIndex v) {
     for (;;) {
       if (const auto offset = SmallestGap(s)) {
-        states_[s.position()].resident = true;
-        states_[s.position()].offset = *offset;
+        Place(s, v, *offset);
         return true;
       }
-      const bool cleared = rule_ == Replacement::kBelady ? EvictLast(v) : ClearCheapest(s);
+      const bool cleared = rule_ == Replacement::kBelady ? EvictLast(v) : ClearCheapest(s, v);
       if (!cleared) return false;
     }
   }
@@ -169,12 +211,13 @@ class Arena {
   [[nodiscard]] Bytes PriceOf(StorageIndex s) const {
     return states_[s.position()].copied ? SizeOf(s) : 2 * SizeOf(s);
   }
-  void Evict(StorageIndex s) {
+  // Before operator `v`, for which it has not come.
+  void Evict(StorageIndex s, OpIndex v) {
     State& state = states_[s.position()];
-    BERTH_CHECK(state.resident);
-    state.resident = false;
-    if (!state.copied) traffic_.spilled += SizeOf(s);
+    BERTH_CHECK(state.resident && state.since < v.position());
+    if (!state.copied) plan_.traffic.spilled += SizeOf(s);
     state.copied = true;
+    Leave(s, steps_[v.position()], /*needed=*/true);
   }
   bool EvictLast(OpIndex v) {
     std::optional<StorageIndex> last;
@@ -187,13 +230,13 @@ class Arena {
         last_use = next;
       }
     }
-    if (last) Evict(*last);
+    if (last) Evict(*last, v);
     return last.has_value();
   }
 
   // Tries ranges that begin at the bottom or at the end of a resident storage; one of these is
   // best.
-  bool ClearCheapest(StorageIndex s) {
+  bool ClearCheapest(StorageIndex s, OpIndex v) {
     const std::vector<StorageIndex> residents = Residents();
     std::vector<Bytes> starts = {0};
     for (const StorageIndex r : residents) {
@@ -220,7 +263,7 @@ class Arena {
     bool any = false;
     for (const StorageIndex r : residents) {
       if (!Meets(r, *best, SizeOf(s))) continue;
-      Evict(r);
+      Evict(r, v);
       any = true;
     }
     return any;
@@ -234,33 +277,31 @@ class Arena {
   // then the largest alignments first.
   void PlaceSideBySide(OpIndex v) {
     for (const StorageIndex s : Residents()) {
-      const auto made = model_.made[v];
-      if (std::binary_search(made.begin(), made.end(), s)) {
-        states_[s.position()].resident = false;  // Not created yet.
+      State& state = states_[s.position()];
+      if (state.since == v.position()) {
+        state.resident = false;  // Placed for this operator, which has not run yet.
       } else {
-        Evict(s);
+        Evict(s, v);
       }
     }
     std::vector<StorageIndex> needs(model_.used[v].begin(), model_.used[v].end());
     needs.insert(needs.end(), model_.made[v].begin(), model_.made[v].end());
-    fits_ = Stack(needs);
+    fits_ = Stack(needs, v);
     if (!fits_) {
       std::stable_sort(needs.begin(), needs.end(), [&](StorageIndex a, StorageIndex b) {
         return AlignmentOf(a) > AlignmentOf(b);
       });
-      fits_ = Stack(needs);
+      fits_ = Stack(needs, v);
     }
-    for (const StorageIndex s : model_.used[v]) Count(s);
   }
 
   // Whether all of them fit the capacity, one above the other.
-  bool Stack(const std::vector<StorageIndex>& storages) {
+  bool Stack(const std::vector<StorageIndex>& storages, OpIndex v) {
     Bytes end = 0;
     for (const StorageIndex s : storages) {
-      State& state = states_[s.position()];
-      state.resident = true;
-      state.offset = internal::RoundUp(end, AlignmentOf(s));
-      end = state.offset + SizeOf(s);
+      const Bytes offset = internal::RoundUp(end, AlignmentOf(s));
+      Place(s, v, offset);
+      end = offset + SizeOf(s);
     }
     return end <= capacity_;
   }
@@ -271,14 +312,15 @@ class Arena {
   Replacement rule_;
   bool fits_ = true;
   std::vector<State> states_;
-  std::vector<char> needed_;  // Needed by the current operator.
-  Traffic traffic_;
+  std::vector<char> needed_;        // Needed by the current operator.
+  std::vector<berth::Step> steps_;  // By operator of the model.
+  MemoryPlan plan_;
 };
 
 }  // namespace
 
-Result<Traffic> ReplaceOneByOne(const Graph& graph, const Order& order, const Counting& counting,
-                                Bytes capacity, Replacement rule) {
+Result<MemoryPlan> ReplaceOneByOne(const Graph& graph, const Order& order, const Counting& counting,
+                                   Bytes capacity, Replacement rule) {
   BERTH_TRY(ValidateOrder(graph, order));
   BERTH_TRY(ValidateTraffic(graph, counting));
   const LeastMemory least = FindLeastMemory(graph, counting);
@@ -290,7 +332,7 @@ Result<Traffic> ReplaceOneByOne(const Graph& graph, const Order& order, const Co
   }
   const Model model = internal::spill::CompileModel(graph, counting, /*with_ancestors=*/false);
   const Model chain = internal::spill::WithOrder(model, internal::spill::ReduceOrder(model, order));
-  return Arena(graph, chain, capacity, rule).Run();
+  return Arena(graph, order, chain, capacity, rule).Run();
 }
 
 }  // namespace berth

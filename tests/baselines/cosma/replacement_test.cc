@@ -5,6 +5,7 @@
 #include "testing/random_graph.h"
 #include "testing/spill_oracle.h"
 #include "tests/graph/build.h"
+#include "tools/verify/verify.h"
 
 namespace berth::internal {
 namespace {
@@ -19,10 +20,14 @@ TEST(Replacement, IsNoBetterThanTheLeastTraffic) {
     const Order order = RandomOrder(graph, seed);
     const auto least = OracleTraffic(graph, capacity, counting, &order);
     for (const Replacement rule : {Replacement::kBelady, Replacement::kGreedy}) {
-      const auto traffic = ReplaceOneByOne(graph, order, counting, capacity, rule);
-      ASSERT_TRUE(traffic.has_value()) << traffic.error().message;
-      EXPECT_GE(traffic->avoidable(), *least);
-      worse += traffic->avoidable() > *least ? 1 : 0;
+      const auto plan = ReplaceOneByOne(graph, order, counting, capacity, rule);
+      ASSERT_TRUE(plan.has_value()) << plan.error().message;
+      const auto report = verify::VerifyPlan(graph, counting, capacity, *plan);
+      EXPECT_TRUE(report.ok()) << verify::Describe(report, graph, *plan);
+      const auto valid = ValidatePlan(graph, counting, capacity, *plan);
+      EXPECT_TRUE(valid.has_value()) << valid.error().message;
+      EXPECT_GE(plan->traffic.avoidable(), *least);
+      worse += plan->traffic.avoidable() > *least ? 1 : 0;
     }
   }
   EXPECT_GT(worse, 10);
@@ -37,14 +42,14 @@ TEST(Replacement, IsNoBetterThanTheLeastTraffic) {
 TEST(Replacement, NothingLiesBeyondTheCapacity) {
   Build build;
   build.Made("a", 1).Made("b", 1).Op("both", {}, {"a", "b"});
-  const auto traffic = [&] {
+  const auto plan = [&] {
     return ReplaceOneByOne(build.graph, ProgramOrder(build.graph), {}, 2, Replacement::kBelady);
   };
   build.graph.tensors[1].alignment = 3;
-  EXPECT_TRUE(traffic().has_value());  // "b" at the bottom.
+  EXPECT_TRUE(plan().has_value());  // "b" at the bottom.
   build.graph.tensors[0].alignment = 3;
-  ASSERT_FALSE(traffic().has_value());
-  EXPECT_NE(traffic().error().message.find("\"both\" does not fit"), std::string::npos);
+  ASSERT_FALSE(plan().has_value());
+  EXPECT_NE(plan().error().message.find("\"both\" does not fit"), std::string::npos);
 }
 
 }  // namespace

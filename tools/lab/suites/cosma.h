@@ -3,16 +3,21 @@
 #define BERTH_TOOLS_LAB_SUITES_COSMA_H_
 
 #include <array>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "berth/answer.h"
+#include "berth/device.h"
 #include "berth/graph.h"
 #include "berth/plan.h"
 #include "berth/result.h"
 #include "tools/lab/suites/inputs.h"
 #include "tools/lab/suites/lab.h"
+#include "tools/lab/suites/sheet.h"
 
 namespace berth::lab {
 
@@ -30,6 +35,36 @@ enum class CosmaNetworks { kDesigned, kSearched, kTraining };
 // by a search also the two that are built from their published cells.
 [[nodiscard]] Result<std::vector<GraphInput>> ReadCosmaNetworks(const Lab& lab, CosmaNetworks kind);
 
+// What a plan costs on the accelerator of the experiments.
+struct CosmaCost {
+  double picojoules = 0;       // Of the avoidable traffic.
+  std::int64_t computing = 0;  // In ns: of the operators alone,
+  std::int64_t time = 0;  // of the run if copies are made while operators run (berth/off_chip.h),
+  std::int64_t one_by_one = 0;  // and if operators wait for each of them.
+};
+// Sets the costs of the operators of `graph` to their times.
+[[nodiscard]] Result<Unpriced> PriceForCosma(Graph& graph);
+// None where operators have no times or the plan no addresses.
+[[nodiscard]] Result<std::optional<CosmaCost>> CostOfPlan(const Graph& graph,
+                                                          const MemoryPlan& plan);
+struct CosmaContender {
+  std::string_view key;
+  std::string_view title;
+};
+// One case; costs are by contender, the last is Berth over all orders.
+struct CosmaCosts {
+  std::string network;
+  std::string budget;
+  NamedBudget level = NamedBudget::kOneOperator;
+  std::vector<std::optional<CosmaCost>> of;
+};
+// Every case; and what Berth's plans save against each contender in the cases in which that has avoidable
+// traffic, with what each takes at each budget.
+[[nodiscard]] Sheet CosmaCostSheet(const std::vector<CosmaCosts>& cases,
+                                   std::span<const CosmaContender> contenders);
+[[nodiscard]] Sheet CosmaCostSummary(const std::vector<CosmaCosts>& cases,
+                                     std::span<const CosmaContender> contenders);
+
 // Berth's search for one order, or over all of them.
 struct CosmaSolved {
   std::optional<Bytes> traffic;
@@ -37,6 +72,7 @@ struct CosmaSolved {
   Bytes without_addresses = 0;
   bool proved = false;
   double seconds = 0;
+  std::optional<CosmaCost> cost = {};
 };
 // In `order` alone, or over all orders. The plan is verified.
 [[nodiscard]] Result<CosmaSolved> SolveForCosma(const GraphInput& network, const Counting& counting,
