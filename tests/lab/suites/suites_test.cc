@@ -574,11 +574,47 @@ TEST_F(SuitesTest, OllaOnAGraphOfFiveOperators) {
       EXPECT_EQ(run[6], "solved") << run[5];
     }
   }
+  // Without convolutions there are no workspaces.
+  EXPECT_EQ(Csv("olla-workspaces.csv").at(3),
+            (Row{"two_b32", "batch", "0", "0", "0", "0", "2097152", "17", "0.999992", "0.999996",
+                 "10", "10"}));
   if (!CheckAvailable(*MethodFromName("ilp"))) return;
+  const Row joint = row("joint");
+  for (const std::size_t status : {4U, 7U}) {
+    EXPECT_EQ(joint.at(status), "closed");
+    EXPECT_EQ(joint.at(status + 1), "10");
+  }
+  EXPECT_EQ(joint.at(10), "10");
+  EXPECT_EQ(joint.at(11), "10");
   const Row ilp = row("ilp");
   EXPECT_EQ(ilp.at(5), "closed");
   EXPECT_EQ(ilp.at(6), "10");
   EXPECT_EQ(ilp.at(10), "same");
+}
+
+// Two images of 2 x 4 x 4, three kernels of 2 x 3 x 3, results of 3 x 2 x 2: the matrix of im2col has 18 rows
+// and 4 columns for each image, 288 bytes. Without it the gradients need the most, 96 + 216 + 12 bytes.
+TEST_F(SuitesTest, OllaCountsWorkspaces) {
+  Graph graph;
+  graph.tensors = {{"x", 256, 1, TensorKind::kInput},     {"w", 216, 1, TensorKind::kParameter},
+                   {"b", 12, 1, TensorKind::kParameter},  {"y", 96},
+                   {"gw", 216, 1, TensorKind::kGradient}, {"gb", 12, 1, TensorKind::kGradient}};
+  graph.operators = {{"conv", "convolution", {0, 1, 2}, {3}},
+                     {"back", "convolution_backward", {3, 0, 1}, {4, 5}},
+                     {"step", "sgd", {4}, {}, {1}}};
+  graph.operators[2].update = true;
+  const std::string path = Write("conv_b2.json", WriteGraphJson(graph));
+  const ProcessResult result = Run({"olla", path, "--only", "workspaces"});
+  ASSERT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  const std::pair<const char*, Fields> models[] = {
+      {"none", {{"workspaces", "0"}, {"largest_workspace_bytes", "0"}, {"peak_bytes", "324"}}},
+      {"image", {{"workspaces", "2"}, {"largest_workspace_bytes", "288"}, {"peak_bytes", "612"}}},
+      {"batch", {{"workspaces", "2"}, {"largest_workspace_bytes", "576"}, {"peak_bytes", "900"}}}};
+  for (const auto& [model, fields] : models) {
+    ExpectRow("olla-workspaces.csv", {{"model", model}}, fields);
+  }
+  ExpectRow("olla-workspaces-means.csv", {{"model", "im2col of one image"}},
+            {{"group", "batch 2"}, {"mean_planned_fragmentation", "0"}, {"paper_mean", ""}});
 }
 
 TEST_F(SuitesTest, OllaQuickly) {
@@ -595,8 +631,11 @@ TEST_F(SuitesTest, OllaQuickly) {
                            "9-medians", "11-medians"}) {
     files.insert(std::string("olla-figure") + mean + ".csv");
   }
-  if (Info(Baseline::kIlp).available())
-    files.insert({"olla-ilp.csv", "olla-ilp-summary.csv", "olla-ilp.svg"});
+  files.insert({"olla-workspaces.csv", "olla-workspaces-means.csv"});
+  if (Info(Baseline::kIlp).available()) {
+    files.insert({"olla-ilp.csv", "olla-ilp-summary.csv", "olla-ilp.svg", "olla-joint.csv",
+                  "olla-joint-summary.csv"});
+  }
   EXPECT_EQ(Files(), files);
   ExpectRow("olla-figure7.csv", {{"graph", "cell-90-10-3"}},
             {{"program_order_bytes", "103488"}, {"peak_bytes", "103488"}, {"proved", "1"}});
@@ -634,6 +673,18 @@ TEST_F(SuitesTest, OllaQuickly) {
              {"peak_bytes", "23104"},
              {"agreement", "same"}});
   ExpectRow("olla-ilp-summary.csv", {{"graphs", "generated"}}, {{"count", "3"}, {"tried", "3"}});
+  // Together order and addresses need no less than one after the other.
+  ExpectRow("olla-joint.csv", {{"graph", "irregular-8-4-1"}},
+            {{"variables", "93"},
+             {"constraints", "174"},
+             {"joint_status", "closed"},
+             {"joint_bytes", "14336"},
+             {"split_status", "closed"},
+             {"split_bytes", "14336"},
+             {"height_bytes", "14336"},
+             {"height_bound_bytes", "14336"}});
+  ExpectRow("olla-joint-summary.csv", {{"graphs", "generated"}},
+            {{"joint_closed", "2"}, {"joint_lower", "0"}, {"ours_same", "2"}});
   // Every closed program agrees.
   for (const auto& row : Csv("olla-ilp.csv")) {
     if (row[5] != "closed") continue;

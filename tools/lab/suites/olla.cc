@@ -1,6 +1,7 @@
 // The experiments of B. Steiner, M. Elhoushi, J. Kahn and J. Hegarty, "OLLA: Decreasing the Memory
 // Usage of Neural Networks by Optimizing the Lifetime and Location of Arrays", arXiv 2210.12924,
-// section 5. The integer program against our search is in olla_program.cc.
+// section 5. The integer program against our search is in olla_program.cc, that for order
+// and addresses in olla_joint.cc, Figure 8 with workspaces in olla_workspaces.cc.
 #include "tools/lab/suites/olla.h"
 
 #include <algorithm>
@@ -12,7 +13,6 @@
 #include <utility>
 
 #include "base/try.h"
-#include "berth/allocators.h"
 #include "berth/plan.h"
 #include "tools/berth/checked.h"
 #include "tools/berth/model.h"
@@ -217,12 +217,16 @@ Result<void> Figure7(Lab& lab) {
 
 // --- Figures 8 and 13 ------------------------------------------------------------------------
 
-// What a framework's allocator holds in program order, and what our plan needs.
-struct Whole {
-  Ordered ordered;
-  AllocatorFootprint dynamic;
-  Bytes arena = 0;
-};
+constexpr std::array<Paper, 2> kPaperFragmentation = {{{"batch 1", 0.079}, {"batch 32", 0.261}}};
+
+}  // namespace
+
+std::optional<double> PaperFragmentation(std::string_view group) {
+  for (const Paper& paper : kPaperFragmentation) {
+    if (paper.group == group) return paper.mean;
+  }
+  return std::nullopt;
+}
 
 Result<std::vector<Whole>> MeasureWhole(const Lab& lab, const std::string& what,
                                         const std::vector<GraphInput>& inputs) {
@@ -242,6 +246,8 @@ Result<std::vector<Whole>> MeasureWhole(const Lab& lab, const std::string& what,
   lab.Progress("");
   return wholes;
 }
+
+namespace {
 
 Result<void> Figure8(Lab& lab) {
   lab.Heading(
@@ -278,11 +284,10 @@ Result<void> Figure8(Lab& lab) {
                   PercentCell(Reduction(whole.arena, ordered.answer.best->peak()))});
   }
   lab.Show(sheet);
-  constexpr std::array<Paper, 2> kPaper = {{{"batch 1", 0.079}, {"batch 32", 0.261}}};
-  const Sheet means = MeanSheet(fragmentation, "fragmentation", kPaper);
+  const Sheet means = MeanSheet(fragmentation, "fragmentation", kPaperFragmentation);
   lab.Say("Of PyTorch's allocator, against the most that is in use:\n");
   lab.Show(means);
-  const Sheet means_at_first = MeanSheet(at_first, "fragmentation", kPaper);
+  const Sheet means_at_first = MeanSheet(at_first, "fragmentation", kPaperFragmentation);
   lab.Say("At first:\n");
   lab.Show(means_at_first);
   lab.Keep("figure8", sheet);
@@ -780,7 +785,7 @@ Result<void> Figure14(Lab& lab) {
   return {};
 }
 
-constexpr std::array<Experiment, 9> kExperiments = {
+constexpr std::array<Experiment, 11> kExperiments = {
     {{"figure7", "Figure 7: peak reduction by the order of operators", Figure7},
      {"figure8", "Figure 8: fragmentation", Figure8},
      {"figure9", "Figure 9: ordering time", Figure9},
@@ -789,7 +794,9 @@ constexpr std::array<Experiment, 9> kExperiments = {
      {"figure12", "Figure 12: fragmentation over time", Figure12},
      {"figure13", "Figure 13: total reduction", Figure13},
      {"figure14", "Figure 14: what memory costs at run time", Figure14},
-     {"ilp", "The integer program for the order", IntegerProgram}}};
+     {"ilp", "The integer program for the order", IntegerProgram},
+     {"joint", "Section 4.4: order and addresses in one program", JointProgram},
+     {"workspaces", "Figure 8 with workspaces of convolutions", Workspaces}}};
 
 }  // namespace
 

@@ -3,9 +3,14 @@
 #define BERTH_TOOLS_LAB_SUITES_OLLA_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "berth/allocators.h"
+#include "berth/olla.h"
 #include "berth/problem.h"
 #include "berth/result.h"
 #include "berth/schedule.h"
@@ -30,8 +35,36 @@ struct Ordered {
                                                     const std::vector<GraphInput>& inputs,
                                                     int rounds, const Counting& counting = {});
 
+// What PyTorch's allocator, simulated, holds in program order, and what our plan needs.
+struct Whole {
+  Ordered ordered;
+  AllocatorFootprint dynamic;
+  Bytes arena = 0;
+};
+// Of each; `inputs` must outlive it.
+[[nodiscard]] Result<std::vector<Whole>> MeasureWhole(const Lab& lab, const std::string& what,
+                                                      const std::vector<GraphInput>& inputs);
+// The mean fragmentation in the paper's Figure 8 of "batch 1" and "batch 32"; of others none.
+[[nodiscard]] std::optional<double> PaperFragmentation(std::string_view group);
+// The experiment "workspaces": Figure 8 with workspaces of convolutions.
+[[nodiscard]] Result<void> Workspaces(Lab& lab);
+
+// One run of OLLA's program.
+struct OllaRun {
+  OllaAnswer answer;
+  double seconds = 0;  // Processor time.
+  [[nodiscard]] bool closed() const { return answer.found && answer.claims_optimal; }
+};
+[[nodiscard]] Result<OllaRun> RunOlla(const Graph& graph, const OllaOptions& options, double limit);
+
+// Real graphs, and small ones of two families, of at most `most_operators` before they are generated; those on
+// the command line replace all.
+[[nodiscard]] Result<std::vector<GraphInput>> ProgramInputs(Lab& lab, std::int64_t most_operators);
+
 // The experiment "ilp": OLLA's integer program against our search.
 [[nodiscard]] Result<void> IntegerProgram(Lab& lab);
+// The experiment "joint": its program for order and addresses together against those one after the other.
+[[nodiscard]] Result<void> JointProgram(Lab& lab);
 
 }  // namespace berth::lab
 

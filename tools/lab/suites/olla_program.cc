@@ -16,14 +16,6 @@
 #include "tools/lab/suites/olla.h"
 
 namespace berth::lab {
-namespace {
-
-// One run of OLLA's program (14).
-struct OllaRun {
-  OllaAnswer answer;
-  double seconds = 0;
-  [[nodiscard]] bool closed() const { return answer.found && answer.claims_optimal; }
-};
 
 Result<OllaRun> RunOlla(const Graph& graph, const OllaOptions& options, double limit) {
   Budget budget;
@@ -35,18 +27,14 @@ Result<OllaRun> RunOlla(const Graph& graph, const OllaOptions& options, double l
   return run;
 }
 
-// After this number of real graphs in a row whose program is not closed, none is tried.
-constexpr int kMostOpenInARow = 3;
-
-// Real graphs, and small ones of two families.
-Result<std::vector<GraphInput>> ProgramInputs(Lab& lab) {
+Result<std::vector<GraphInput>> ProgramInputs(Lab& lab, std::int64_t most_operators) {
   auto inputs = lab.Graphs(lab.Inputs(kAllInputs, 1));
   if (!inputs || !lab.options().tables.empty()) return inputs;
   const bool quick = lab.options().quick;
   for (const internal::GraphFamily family :
        {internal::GraphFamily::kIrregular, internal::GraphFamily::kCell}) {
     for (const std::int64_t operators : {8, 12, 16, 20, 30, 40}) {
-      if (quick && operators > 8) continue;
+      if (operators > (quick ? 8 : most_operators)) continue;
       for (std::uint64_t seed = 1; seed <= (quick ? 1U : 2U); ++seed) {
         internal::GraphParameters parameters;
         parameters.seed = seed;
@@ -59,6 +47,13 @@ Result<std::vector<GraphInput>> ProgramInputs(Lab& lab) {
   }
   return inputs;
 }
+
+namespace {
+
+// After this number of real graphs in a row whose program is not closed, none is tried.
+constexpr int kMostOpenInARow = 3;
+// Of the generated graphs.
+constexpr std::int64_t kMostOperators = 40;
 
 // What our search says of the program's answer: nothing, or how they contradict each other.
 std::string Contradiction(const OllaAnswer& olla, const PlanAnswer& ours) {
@@ -273,7 +268,7 @@ Result<void> IntegerProgram(Lab& lab) {
     lab.Say("Left out: " + available.error().message + ".");
     return {};
   }
-  const auto inputs = BERTH_TRY(ProgramInputs(lab));
+  const auto inputs = BERTH_TRY(ProgramInputs(lab, kMostOperators));
   std::vector<Comparison> comparisons = BERTH_TRY(BySize(lab, inputs));
   Sheet sheet = EmptySheet();
   int open_in_a_row = 0;  // Of real graphs.
