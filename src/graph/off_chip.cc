@@ -1,7 +1,12 @@
 // When the copies of a plan over a link are made, if one channel makes them while operators run.
 //
-// Each copy has a step that it waits for and a step that waits for it, and some wait for other copies. The
-// former is always earlier than the latter, so operators and copies never wait for each other in a circle.
+// Each copy has a step that it waits for and a step that waits for it. The former is always earlier than the
+// latter, so operators and copies never wait for each other in a circle.
+//
+// That copies wait for other copies follows from these steps. What is copied back waits for the copies out of
+// its bytes and of itself: each of them waits for no later step than it does, and no later step waits for them.
+// So they may begin no later, are no less urgent, and the channel makes them first. Likewise what comes in is
+// copied before it is copied out again.
 
 #include "berth/off_chip.h"
 
@@ -125,8 +130,6 @@ class Copies {
   }
 
   [[nodiscard]] std::vector<OffChipCopy>& copies() { return copies_; }
-  // By copy: those that wait for it.
-  [[nodiscard]] const std::vector<std::vector<std::size_t>>& waiting() const { return waiting_; }
   [[nodiscard]] Bytes BytesOf(const OffChipCopy& copy) const {
     return graph_.tensors[plan_.residencies[copy.residency].tensor].bytes;
   }
@@ -134,7 +137,6 @@ class Copies {
  private:
   std::size_t Add(const OffChipCopy& copy) {
     copies_.push_back(copy);
-    waiting_.emplace_back();
     return copies_.size() - 1;
   }
 
@@ -151,8 +153,9 @@ class Copies {
         const Step before = use.first == kNever ? residency.start : use.first;
         in_[i] = Add({i, false, !compulsory, 0, before});
         if (last_out) {
-          waiting_[*last_out].push_back(*in_[i]);
-          copies_[*last_out].before = std::min(copies_[*last_out].before, before);
+          OffChipCopy& out = copies_[*last_out];
+          out.before = std::min(out.before, before);
+          copies_[*in_[i]].after = out.after;
         }
       }
       const bool final = result && use.leaves == last_version;
@@ -160,7 +163,6 @@ class Copies {
       if (!residency.written_out && !stays) continue;
       const Step after = use.written == kNever ? residency.start : use.written + 1;
       out_[i] = Add({i, true, !final || stored, after, steps_});
-      if (in_[i]) waiting_[*in_[i]].push_back(*out_[i]);
       stored = stored || final;
       last_out = out_[i];
     }
@@ -173,7 +175,6 @@ class Copies {
       after = std::max(after, plan_.residencies[a].end);
     }
     if (!out_[a]) return;
-    if (in_[b]) waiting_[*out_[a]].push_back(*in_[b]);
     Step& before = copies_[*out_[a]].before;
     before = std::min(before, in_[b] ? copies_[*in_[b]].before : plan_.residencies[b].start);
   }
@@ -185,7 +186,6 @@ class Copies {
   std::vector<Use> uses_;
   std::vector<std::optional<std::size_t>> in_, out_;  // By residency.
   std::vector<OffChipCopy> copies_;
-  std::vector<std::vector<std::size_t>> waiting_;
 };
 
 // Lets operators and copies run.
@@ -198,12 +198,9 @@ class Simulation {
     by_after_.resize(steps + 1);
     open_.assign(steps + 1, 0);
     made_.assign(steps + 1, 0);
-    missing_.assign(all.size(), 0);
-    ready_at_.assign(all.size(), 0);
     for (std::size_t c = 0; c < all.size(); ++c) {
       by_after_[static_cast<std::size_t>(all[c].after)].push_back(c);
       ++open_[static_cast<std::size_t>(all[c].before)];
-      for (const std::size_t other : copies_.waiting()[c]) ++missing_[other];
     }
   }
 
@@ -229,10 +226,7 @@ class Simulation {
 
   // The operators before `step` have run.
   void Release(std::size_t step) {
-    for (const std::size_t c : by_after_[step]) {
-      ready_at_[c] = std::max(ready_at_[c], operators_end_);
-      if (missing_[c] == 0) coming_.push({ready_at_[c], c});
-    }
+    for (const std::size_t c : by_after_[step]) coming_.emplace(operators_end_, c);
   }
 
   void RunOperators() {
@@ -250,10 +244,10 @@ class Simulation {
   void MakeCopy() {
     if (ready_.empty()) {
       BERTH_CHECK(!coming_.empty());
-      channel_ = std::max(channel_, coming_.top().first);
+      channel_ = std::max(channel_, coming_.front().first);
     }
-    for (; !coming_.empty() && coming_.top().first <= channel_; coming_.pop()) {
-      ready_.push(UrgencyOf(coming_.top().second));
+    for (; !coming_.empty() && coming_.front().first <= channel_; coming_.pop()) {
+      ready_.push(UrgencyOf(coming_.front().second));
     }
     const std::size_t c = std::get<2>(ready_.top());
     ready_.pop();
@@ -267,13 +261,6 @@ class Simulation {
     const auto before = static_cast<std::size_t>(copy.before);
     --open_[before];
     made_[before] = channel_;
-    for (const std::size_t other : copies_.waiting()[c]) {
-      ready_at_[other] = std::max(ready_at_[other], channel_);
-      const auto after = static_cast<std::size_t>(copies_.copies()[other].after);
-      if (--missing_[other] == 0 && after <= run_.operators.size()) {
-        coming_.push({ready_at_[other], other});
-      }
-    }
   }
 
   const Graph& graph_;
@@ -281,13 +268,10 @@ class Simulation {
   const MemoryPlan& plan_;
   Copies copies_;
   std::vector<std::vector<std::size_t>> by_after_;  // Copies, by the step that they wait for.
-  std::vector<std::size_t> open_;       // By step: copies that it waits for and that are not made,
-  std::vector<std::int64_t> made_;      // and when the last of the others is.
-  std::vector<std::size_t> missing_;    // By copy: others that it waits for and that are not made.
-  std::vector<std::int64_t> ready_at_;  // By copy: when what it waits for is over, as far as known.
-  // Copies that wait for nothing any more but for the time that is the first of the pair.
-  using Coming = std::pair<std::int64_t, std::size_t>;
-  std::priority_queue<Coming, std::vector<Coming>, std::greater<>> coming_;
+  std::vector<std::size_t> open_;   // By step: copies that it waits for and that are not made,
+  std::vector<std::int64_t> made_;  // and when the last of the others is.
+  // Copies that wait for nothing any more but for the time that is the first of the pair, in this order.
+  std::queue<std::pair<std::int64_t, std::size_t>> coming_;
   std::priority_queue<Urgency, std::vector<Urgency>, std::greater<>> ready_;  // At `channel_`.
   std::int64_t operators_end_ = 0;
   std::int64_t channel_ = 0;  // When it is free.
