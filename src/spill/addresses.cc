@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -20,42 +22,84 @@ struct Tried {
   Bytes height = 0;
 };
 
-// Nodes of a placement that must be made even if the budget is spent: enough for the placer's
-// greedy algorithms, which take milliseconds.
+// Nodes of a placement that must be made even if time is up: milliseconds.
 constexpr std::int64_t kNodesThatMustBe = 1000;
 // For more residencies than this, these nodes may take long; the time is enough for a first plan.
 constexpr std::size_t kManyBuffers = 4096;
 constexpr double kSecondsThatMustBe = 0.05;
 
-// Of the time that is left: the first placement, choices by themselves, and to spill until it fits.
+// Of the time and nodes that are left: the placement in which results stay to the end, the first one
+// otherwise, choices by themselves, and to spill until it fits.
+constexpr double kShareOfStaying = 0.2;
 constexpr double kShareOfFirst = 0.3;
 constexpr double kShareOfSingles = 0.4;
 constexpr double kShareOfClearing = 0.5;
 
-// One placement with its own node limit. Time and cancellation are those of `budget`, unless the
-// placement must be made even if the budget is spent.
-Result<std::optional<Tried>> TryPlacing(const Graph& graph, const Layout& layout, Bytes capacity,
-                                        std::int64_t nodes, const Placer& placer, Budget& budget,
-                                        bool must = false) {
-  Problem problem = ProblemOf(graph, PlanOf(layout));
-  problem.capacity = capacity;
-  Budget mine;
-  const std::int64_t left =
-      std::min(nodes, std::max<std::int64_t>(budget.node_limit() - budget.nodes_spent(), 0));
-  if (must && (budget.TimeIsUp() || left < kNodesThatMustBe)) {
-    mine.SetNodeLimit(kNodesThatMustBe);
-    if (problem.buffers.size() > kManyBuffers && budget.TimeIsUp()) {
-      mine.SetTimeLimit(kSecondsThatMustBe);
-    }
-  } else {
-    mine.SetNodeLimit(left);
-    mine.Follow(budget);
+// Where a round of improvements finds nothing, the next one has placements of so many times the nodes.
+constexpr std::int64_t kMoreNodes = 4;
+constexpr std::int64_t kMostNodes = std::int64_t{1} << 40;
+
+// A part of the time and the nodes that are left.
+class Part : public Budget {
+ public:
+  Part(Budget& whole, double share) : Budget(whole, share) {
+    if (!has_node_limit()) return;
+    SetNodeLimit(static_cast<std::int64_t>(static_cast<double>(node_limit()) * share));
   }
-  Result<PlanAnswer> answer = placer(problem, mine);
-  if (!answer) return tl::unexpected<Error>(answer.error());
-  if (!answer->best) return std::optional<Tried>();
-  return std::optional<Tried>(Tried{PlacementOf(*answer->best).offsets, answer->best->height()});
-}
+};
+
+// Placements of layouts of one graph, and whether more time or nodes might have changed them.
+class Places {
+ public:
+  Places(const Graph& graph, const AddressOptions& options, const Placer& placer)
+      : graph_(graph), options_(options), placer_(placer) {}
+
+  // One placement with a node limit of its own, within `budget`; if it must be made, also where time is up.
+  Result<std::optional<Tried>> Try(const Layout& layout, std::int64_t nodes, Budget& budget,
+                                   bool must = false) {
+    Problem problem = ProblemOf(graph_, PlanOf(layout));
+    problem.capacity = options_.capacity;
+    if (must && budget.TimeIsUp()) return TryWithoutTime(problem, budget);
+    Budget mine(budget, 1);
+    mine.SetNodeLimit(std::min(nodes, mine.node_limit()));
+    auto tried = BERTH_TRY(Ask(problem, mine));
+    if (!(tried && Fits(*tried)) && mine.Exhausted()) {
+      const bool by_itself = mine.nodes_spent() >= nodes && !mine.TimeIsUp();
+      (by_itself ? out_of_nodes_ : out_of_budget_) = true;
+    }
+    return tried;
+  }
+
+  [[nodiscard]] bool Fits(const Tried& tried) const { return tried.height <= options_.capacity; }
+
+  // Whether a placement that found nothing was ended by its own node limit, or by the budget.
+  [[nodiscard]] bool out_of_nodes() const { return out_of_nodes_; }
+  [[nodiscard]] bool out_of_budget() const { return out_of_budget_; }
+  void Forget() { out_of_nodes_ = out_of_budget_ = false; }
+  void ForgetNodes() { out_of_nodes_ = false; }
+
+ private:
+  // These nodes cannot be counted in a budget that has ended, so there are none if nodes are limited.
+  Result<std::optional<Tried>> TryWithoutTime(const Problem& problem, const Budget& budget) {
+    out_of_budget_ = true;
+    Budget mine;
+    mine.SetNodeLimit(budget.has_node_limit() ? 0 : kNodesThatMustBe);
+    if (problem.buffers.size() > kManyBuffers) mine.SetTimeLimit(kSecondsThatMustBe);
+    return Ask(problem, mine);
+  }
+
+  Result<std::optional<Tried>> Ask(const Problem& problem, Budget& budget) {
+    const PlanAnswer answer = BERTH_TRY(placer_(problem, budget));
+    if (!answer.best) return std::optional<Tried>();
+    return std::optional<Tried>(Tried{PlacementOf(*answer.best).offsets, answer.best->height()});
+  }
+
+  const Graph& graph_;
+  const AddressOptions& options_;
+  const Placer& placer_;
+  bool out_of_nodes_ = false;
+  bool out_of_budget_ = false;
+};
 
 MemoryPlan WithOffsets(const Graph& graph, const Layout& layout, const Tried& tried) {
   MemoryPlan plan = PlanOf(layout);
@@ -65,6 +109,34 @@ MemoryPlan WithOffsets(const Graph& graph, const Layout& layout, const Tried& tr
   plan.addressed = true;
   StateUse(graph, plan);
   return plan;
+}
+
+// Everything leaves as early as possible.
+void ClearAll(Layout& layout) {
+  for (Stays& stays : layout.storages) std::fill(stays.kept.begin(), stays.kept.end(), 0);
+}
+
+// Offsets after ClearAll(): all residencies are live at one step only, so they are stacked there, the
+// largest alignment first. Nothing if one of them ends above the capacity, which takes alignments.
+std::optional<Tried> Stack(const Graph& graph, const Layout& layout, Bytes capacity) {
+  const MemoryPlan plan = PlanOf(layout);
+  std::vector<std::size_t> stacked(plan.residencies.size());
+  std::iota(stacked.begin(), stacked.end(), std::size_t{0});
+  const auto alignment = [&](std::size_t i) {
+    return graph.tensors[plan.residencies[i].tensor].alignment;
+  };
+  SortByInteger(stacked, [&](std::size_t i) { return -alignment(i); });
+  std::vector<Bytes> top(layout.order.size(), 0);  // By step.
+  Tried tried;
+  tried.offsets.resize(stacked.size());
+  for (const std::size_t i : stacked) {
+    Bytes& here = top[static_cast<std::size_t>(plan.residencies[i].start)];
+    tried.offsets[i] = RoundUp(here, alignment(i));
+    here = tried.offsets[i] + graph.tensors[plan.residencies[i].tensor].bytes;
+    if (here > capacity) return std::nullopt;
+    tried.height = std::max(tried.height, here);
+  }
+  return tried;
 }
 
 // A storage that could be spilled after one of its accesses.
@@ -111,49 +183,80 @@ std::vector<Choice> ChoicesOf(const Layout& layout, Bytes limit) {
 // A layout that is changed until it can be placed.
 class Repair {
  public:
-  Repair(const Graph& graph, Layout layout, Tried tried, const AddressOptions& options,
-         const Placer& placer, Budget& budget)
+  // `tried`: its placement, nothing if none is known.
+  Repair(const Graph& graph, Layout layout, std::optional<Tried> tried,
+         const AddressOptions& options, Places& places, Budget& budget)
       : graph_(graph),
         options_(options),
-        placer_(placer),
+        places_(places),
         budget_(budget),
         layout_(std::move(layout)),
         tried_(std::move(tried)) {}
 
-  Result<std::optional<MemoryPlan>> Run() {
+  // Clears gaps until everything fits.
+  Result<void> Run() {
     {
-      Budget part(budget_, kShareOfSingles);
-      const bool enough = BERTH_TRY(ClearOne(part));
-      if (enough) return Plan();
+      Part part(budget_, kShareOfSingles);
+      if (BERTH_TRY(ClearOne(part))) return {};
     }
     {
-      Budget part(budget_, kShareOfClearing);
+      Part part(budget_, kShareOfClearing);
       BERTH_TRY(ClearUntilItFits(part));
     }
-    BERTH_TRY(KeepAgain());
-    return Plan();
+    if (!fits()) BERTH_TRY(Rescue());
+    return KeepAgain(std::move(cleared_), options_.nodes_of_repair);
   }
+
+  // Looks for less traffic, if everything fits, until a round finds nothing with placements that were
+  // not cut short. A round looks which cleared gaps can be kept again, each by itself, or in exchange
+  // for others.
+  Result<void> Improve() {
+    for (std::int64_t nodes = options_.nodes_of_repair; !Ended();) {
+      const Bytes before = traffic();
+      places_.ForgetNodes();
+      BERTH_TRY(KeepAgain(Cleared(), nodes));
+      BERTH_TRY(ExchangeAll(nodes));
+      if (traffic() < before) continue;
+      if (!places_.out_of_nodes() || nodes >= kMostNodes) break;
+      nodes *= kMoreNodes;
+    }
+    return {};
+  }
+
+  // The layout and its plan; nothing if it does not fit, or has too much traffic.
+  [[nodiscard]] std::optional<Addressed> Take() && {
+    if (!fits() || traffic() > options_.limit) return std::nullopt;
+    MemoryPlan plan = WithOffsets(graph_, layout_, *tried_);
+    return Addressed{std::move(layout_), std::move(plan)};
+  }
+
+  // Something was left out because time or nodes ended.
+  [[nodiscard]] bool cut_short() const { return cut_short_; }
 
  private:
   struct Gap {
     std::size_t storage = 0;
     std::size_t access = 0;
+    friend bool operator==(const Gap&, const Gap&) = default;
   };
 
-  [[nodiscard]] bool fits() const { return tried_.height <= options_.capacity; }
-  [[nodiscard]] std::optional<MemoryPlan> Plan() const {
-    if (!fits() || AvoidableTraffic(layout_) > options_.limit) return std::nullopt;
-    return WithOffsets(graph_, layout_, tried_);
-  }
+  [[nodiscard]] bool fits() const { return tried_ && places_.Fits(*tried_); }
+  [[nodiscard]] Bytes traffic() const { return AvoidableTraffic(layout_); }
   [[nodiscard]] char& Kept(const Gap& gap) {
     return layout_.storages[gap.storage].kept[gap.access];
   }
+  [[nodiscard]] bool Exhausted(Budget& budget) {
+    const bool exhausted = budget.Exhausted();
+    cut_short_ = cut_short_ || exhausted;
+    return exhausted;
+  }
+  [[nodiscard]] bool Ended() { return traffic() <= options_.enough || Exhausted(budget_); }
+
   // Whether everything fits; if so, keeps that placement.
   Result<bool> Place(std::int64_t nodes, Budget& budget, bool must = false) {
-    auto tried =
-        BERTH_TRY(TryPlacing(graph_, layout_, options_.capacity, nodes, placer_, budget, must));
-    if (!tried || tried->height > options_.capacity) return false;
-    tried_ = std::move(*tried);
+    auto tried = BERTH_TRY(places_.Try(layout_, nodes, budget, must));
+    if (!tried || !places_.Fits(*tried)) return false;
+    tried_ = std::move(tried);
     return true;
   }
 
@@ -161,7 +264,7 @@ class Repair {
   Result<bool> ClearOne(Budget& budget) {
     const std::vector<Choice> choices = ChoicesOf(layout_, options_.limit);
     for (std::size_t i = 0; i < std::min(choices.size(), options_.max_trials); ++i) {
-      if (budget.Exhausted()) break;
+      if (Exhausted(budget)) break;
       const Gap gap = {choices[i].storage, choices[i].access};
       Kept(gap) = 0;
       if (BERTH_TRY(Place(options_.nodes_of_trial, budget))) return true;
@@ -171,51 +274,57 @@ class Repair {
   }
 
   // Where a storage exceeds the memory, clears the neighbouring gap that frees most for its
-  // traffic, places again, and so on. When the budget ends, or no neighbour can be spilled, each
-  // storage is in memory only while an operator uses it: the needs of one operator fit side by
-  // side, except for alignments.
+  // traffic, places again, and so on, until the budget ends or no neighbour can be spilled.
   Result<void> ClearUntilItFits(Budget& budget) {
-    while (!fits() && !budget.Exhausted()) {
-      const auto gap = NextGap();
+    while (tried_ && !fits() && !Exhausted(budget)) {
+      const auto gap = NextGap(options_.limit);
       if (!gap) break;
       Kept(*gap) = 0;
       cleared_.push_back(*gap);
-      auto tried = BERTH_TRY(TryPlacing(graph_, layout_, options_.capacity,
-                                        options_.nodes_of_repair, placer_, budget));
-      if (!tried) break;
-      tried_ = std::move(*tried);
+      tried_ = BERTH_TRY(places_.Try(layout_, options_.nodes_of_repair, budget));
     }
-    if (fits()) return {};
-    for (std::size_t s = 0; s < layout_.storages.size(); ++s) {
-      Stays& stays = layout_.storages[s];
-      for (std::size_t i = 0; i < stays.kept.size(); ++i) {
-        if (stays.kept[i] != 0) cleared_.push_back({s, i});
-        stays.kept[i] = 0;
-      }
-    }
-    static_cast<void>(BERTH_TRY(Place(options_.nodes_of_trial, budget, /*must=*/true)));
     return {};
   }
 
-  std::optional<Gap> NextGap() const {
+  // Each storage is in memory only while an operator uses it: the needs of one operator fit side by
+  // side, and where alignments prevent that for stacks, the placer may find another arrangement.
+  Result<void> Rescue() {
+    for (std::size_t s = 0; s < layout_.storages.size(); ++s) {
+      const Stays& stays = layout_.storages[s];
+      for (std::size_t i = 0; i < stays.kept.size(); ++i) {
+        if (stays.kept[i] != 0) cleared_.push_back({s, i});
+      }
+    }
+    ClearAll(layout_);
+    tried_ = Stack(graph_, layout_, options_.capacity);
+    if (!tried_) {
+      static_cast<void>(BERTH_TRY(Place(options_.nodes_of_trial, budget_, /*must=*/true)));
+    }
+    return {};
+  }
+
+  // What to clear next, for at most `limit` bytes of traffic, where the latest placement exceeds the
+  // memory. `but`: what stays.
+  std::optional<Gap> NextGap(Bytes limit, std::optional<Gap> but = std::nullopt) const {
     const MemoryPlan plan = PlanOf(layout_);
     // The storage that exceeds the memory most, then the others.
     std::vector<std::size_t> out;
     const auto top = [&](std::size_t i) {
-      return tried_.offsets[i] + graph_.tensors[plan.residencies[i].tensor].bytes;
+      return tried_->offsets[i] + graph_.tensors[plan.residencies[i].tensor].bytes;
     };
     for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
       if (top(i) > options_.capacity) out.push_back(i);
     }
     std::stable_sort(out.begin(), out.end(),
                      [&](std::size_t i, std::size_t j) { return top(i) > top(j); });
-    const std::vector<Choice> choices = ChoicesOf(layout_, options_.limit);
+    const std::vector<Choice> choices = ChoicesOf(layout_, limit);
     for (const std::size_t i : out) {
       const Residency& residency = plan.residencies[i];
       // The least traffic per freed byte and step: the storage's bytes cancel out.
       const Choice* best = nullptr;
       Step best_steps = 0;
       for (const Choice& choice : choices) {
+        if (but == Gap{choice.storage, choice.access}) continue;
         const Step steps =
             std::min(choice.end, residency.end) - std::max(choice.begin, residency.start);
         if (steps <= 0) continue;
@@ -229,24 +338,46 @@ class Repair {
     return std::nullopt;
   }
 
-  // Undoes clearings that turn out unnecessary, the most costly first: twice as many together after each
-  // success, half as many after a failure.
-  Result<void> KeepAgain() {
-    std::stable_sort(cleared_.begin(), cleared_.end(), [&](const Gap& a, const Gap& b) {
+  // The gaps that cost traffic.
+  [[nodiscard]] std::vector<Gap> Cleared() const {
+    std::vector<Gap> gaps;
+    for (std::size_t s = 0; s < layout_.storages.size(); ++s) {
+      const Stays& stays = layout_.storages[s];
+      for (std::size_t i = 0; i + 1 < stays.kept.size(); ++i) {
+        if (stays.kept[i] == 0) gaps.push_back({s, i});
+      }
+    }
+    SortByCost(gaps);
+    return gaps;
+  }
+  // The most costly first.
+  void SortByCost(std::vector<Gap>& gaps) const {
+    std::stable_sort(gaps.begin(), gaps.end(), [&](const Gap& a, const Gap& b) {
       return layout_.storages[a.storage].size > layout_.storages[b.storage].size;
     });
+  }
+
+  // Undoes clearings that turn out unnecessary, the most costly first: twice as many together after each
+  // success. Of those that fail together the first half is tried, and so on, until one is left, which
+  // stays cleared: what has failed is not tried again.
+  Result<void> KeepAgain(std::vector<Gap> gaps, std::int64_t nodes) {
+    SortByCost(gaps);
     std::size_t together = 1;
-    for (std::size_t k = 0; k < cleared_.size() && fits() && !budget_.Exhausted();) {
-      const auto from = cleared_.begin() + static_cast<std::ptrdiff_t>(k);
-      const std::vector<Gap> gaps(
-          from, from + static_cast<std::ptrdiff_t>(std::min(together, cleared_.size() - k)));
-      if (BERTH_TRY(Keep(gaps))) {
-        k += gaps.size();
-        together *= 2;
-      } else if (gaps.size() == 1) {
+    std::size_t failed = 0;  // Those up to here are known to fail together, if it is beyond k.
+    for (std::size_t k = 0; k < gaps.size() && fits() && !Ended();) {
+      if (failed == k + 1) {
         ++k;
+        together = 1;
+        continue;
+      }
+      const std::size_t end =
+          failed > k ? k + (failed - k) / 2 : std::min(k + together, gaps.size());
+      const auto at = [&](std::size_t i) { return gaps.begin() + static_cast<std::ptrdiff_t>(i); };
+      if (BERTH_TRY(Keep({at(k), at(end)}, nodes))) {
+        k = end;
+        together *= 2;
       } else {
-        together = gaps.size() / 2;
+        failed = end;
       }
     }
     return {};
@@ -254,88 +385,145 @@ class Repair {
 
   // Whether there is less traffic, and everything fits, without the clearings of `gaps`; if so, these are
   // undone.
-  Result<bool> Keep(const std::vector<Gap>& gaps) {
-    const Bytes before = AvoidableTraffic(layout_);
+  Result<bool> Keep(const std::vector<Gap>& gaps, std::int64_t nodes) {
+    const Bytes before = traffic();
     for (const Gap& gap : gaps) Kept(gap) = 1;
     const std::vector<Bytes> load = LoadOf(layout_);
-    const bool may = AvoidableTraffic(layout_) < before &&
-                     *std::max_element(load.begin(), load.end()) <= options_.capacity;
-    if (may && BERTH_TRY(Place(options_.nodes_of_repair, budget_))) return true;
+    const bool may =
+        traffic() < before && *std::max_element(load.begin(), load.end()) <= options_.capacity;
+    if (may && BERTH_TRY(Place(nodes, budget_))) return true;
     for (const Gap& gap : gaps) Kept(gap) = 0;
     return false;
   }
 
+  Result<void> ExchangeAll(std::int64_t nodes) {
+    for (const Gap& gap : Cleared()) {
+      if (Ended()) break;
+      if (Kept(gap) == 0) BERTH_TRY(Exchange(gap, nodes));
+    }
+    return {};
+  }
+
+  // Keeps a cleared gap again, and clears others, which cost less together, until everything fits.
+  // Without success all is as before.
+  Result<void> Exchange(const Gap& gap, std::int64_t nodes) {
+    const Bytes before = traffic();
+    const Tried tried = *tried_;
+    std::vector<Gap> others;
+    Kept(gap) = 1;
+    while (traffic() < before && !Exhausted(budget_)) {
+      auto next = BERTH_TRY(places_.Try(layout_, nodes, budget_));
+      if (!next) break;
+      tried_ = std::move(next);
+      if (fits()) return KeepAgain(std::move(others), nodes);
+      const auto other = NextGap(before - 1, gap);
+      if (!other) break;
+      Kept(*other) = 0;
+      others.push_back(*other);
+    }
+    for (const Gap& other : others) Kept(other) = 1;
+    Kept(gap) = 0;
+    tried_ = tried;
+    return {};
+  }
+
   const Graph& graph_;
   const AddressOptions& options_;
-  const Placer& placer_;
+  Places& places_;
   Budget& budget_;
   Layout layout_;
-  Tried tried_;  // The placement of `layout_`.
+  std::optional<Tried> tried_;  // The latest placement of `layout_`.
   std::vector<Gap> cleared_;
+  bool cut_short_ = false;
 };
+
+struct Staying {
+  Layout layout;
+  bool differs = false;  // Some result is in memory for longer.
+};
+
+// Results stay to the end, where nothing has to be spilled and there is room.
+std::optional<Staying> StayingOf(const Layout& layout, Bytes capacity) {
+  if (AvoidableTraffic(layout) > 0) return std::nullopt;
+  Staying staying = {layout};
+  for (Stays& stays : staying.layout.storages) {
+    if (!stays.result || stays.kept.empty()) continue;
+    stays.kept.back() = 1;
+    staying.differs = staying.differs || stays.accesses.back().step + 1 < layout.steps();
+  }
+  const std::vector<Bytes> load = LoadOf(staying.layout);
+  const bool room = load.empty() || *std::max_element(load.begin(), load.end()) <= capacity;
+  if (!room) return std::nullopt;
+  return staying;
+}
 
 }  // namespace
 
-Result<std::optional<MemoryPlan>> FindAddresses(const Graph& graph, Layout layout,
-                                                const AddressOptions& options, const Placer& placer,
-                                                Budget& budget) {
-  using Found = std::optional<MemoryPlan>;
-  // Results stay to the end if nothing has to be spilled and there is room.
-  if (AvoidableTraffic(layout) == 0) {
-    Layout staying = layout;
-    for (Stays& stays : staying.storages) {
-      if (stays.result && !stays.kept.empty()) stays.kept.back() = 1;
-    }
-    const std::vector<Bytes> load = LoadOf(staying);
-    if (load.empty() || *std::max_element(load.begin(), load.end()) <= options.capacity) {
-      auto tried =
-          TryPlacing(graph, staying, options.capacity, options.nodes_of_first, placer, budget);
-      if (!tried) return tl::unexpected<Error>(tried.error());
-      if (*tried && (*tried)->height <= options.capacity) {
-        return Found(WithOffsets(graph, staying, **tried));
-      }
-    }
+Result<AddressAnswer> FindAddresses(const Graph& graph, Layout layout,
+                                    const AddressOptions& options, const Placer& placer,
+                                    Budget& budget) {
+  AddressAnswer answer;
+  if (AvoidableTraffic(layout) > options.limit) return answer;
+  Places places(graph, options, placer);
+  const auto found = [&](Layout& as, const Tried& tried) {
+    MemoryPlan plan = WithOffsets(graph, as, tried);
+    answer.best = {std::move(as), std::move(plan)};
+    return std::move(answer);
+  };
+  std::optional<Staying> staying = StayingOf(layout, options.capacity);
+  if (staying && staying->differs) {
+    Part part(budget, kShareOfStaying);
+    const auto tried = BERTH_TRY(places.Try(staying->layout, options.nodes_of_first, part));
+    if (tried && places.Fits(*tried)) return found(staying->layout, *tried);
+    places.Forget();  // It moves no less than others.
   }
   std::optional<Tried> first;
   {
-    Budget part(budget, kShareOfFirst);
-    first = BERTH_TRY(TryPlacing(graph, layout, options.capacity, options.nodes_of_first, placer,
-                                 part, /*must=*/true));
+    Part part(budget, kShareOfFirst);
+    first = BERTH_TRY(places.Try(layout, options.nodes_of_first, part, /*must=*/true));
   }
-  if (!first) return Found();
-  if (first->height <= options.capacity) return Found(WithOffsets(graph, layout, *first));
-  return Repair(graph, std::move(layout), std::move(*first), options, placer, budget).Run();
+  if (first && places.Fits(*first)) {
+    return found(staying && !staying->differs ? staying->layout : layout, *first);
+  }
+  Repair repair(graph, std::move(layout), std::move(first), options, places, budget);
+  BERTH_TRY(repair.Run());
+  answer.out_of_budget = places.out_of_budget() || repair.cut_short();
+  answer.out_of_nodes = places.out_of_nodes();
+  answer.best = std::move(repair).Take();
+  return answer;
+}
+
+Result<AddressAnswer> ImproveAddresses(const Graph& graph, Addressed known,
+                                       const AddressOptions& options, const Placer& placer,
+                                       Budget& budget) {
+  AddressAnswer answer;
+  Places places(graph, options, placer);
+  Tried tried;
+  for (const Residency& residency : known.plan.residencies)
+    tried.offsets.push_back(residency.offset);
+  tried.height = known.plan.height();
+  Repair repair(graph, std::move(known.layout), std::move(tried), options, places, budget);
+  BERTH_TRY(repair.Improve());
+  answer.out_of_budget = places.out_of_budget() || repair.cut_short();
+  answer.out_of_nodes = places.out_of_nodes();
+  answer.best = std::move(repair).Take();
+  return answer;
 }
 
 Result<std::optional<MemoryPlan>> PlaceLayout(const Graph& graph, const Layout& layout,
                                               const AddressOptions& options, const Placer& placer,
                                               Budget& budget) {
   const auto tried =
-      TryPlacing(graph, layout, options.capacity, options.nodes_of_first, placer, budget);
-  if (!tried) return tl::unexpected<Error>(tried.error());
-  if (!*tried) return std::optional<MemoryPlan>();
-  return std::optional<MemoryPlan>(WithOffsets(graph, layout, **tried));
+      BERTH_TRY(Places(graph, options, placer).Try(layout, options.nodes_of_first, budget));
+  if (!tried) return std::optional<MemoryPlan>();
+  return std::optional<MemoryPlan>(WithOffsets(graph, layout, *tried));
 }
 
 std::optional<MemoryPlan> SpillAll(const Graph& graph, Layout layout, Bytes capacity) {
-  for (Stays& stays : layout.storages) std::fill(stays.kept.begin(), stays.kept.end(), 0);
-  MemoryPlan plan = PlanOf(layout);
-  // All live at one step only: one above the other, the largest alignment first.
-  std::vector<Residency*> stacked;
-  stacked.reserve(plan.residencies.size());
-  for (Residency& residency : plan.residencies) stacked.push_back(&residency);
-  const auto alignment = [&](const Residency* r) { return graph.tensors[r->tensor].alignment; };
-  SortByInteger(stacked, [&](const Residency* residency) { return -alignment(residency); });
-  std::vector<Bytes> top(layout.order.size(), 0);  // By step.
-  for (Residency* const residency : stacked) {
-    Bytes& here = top[static_cast<std::size_t>(residency->start)];
-    residency->offset = RoundUp(here, alignment(residency));
-    here = residency->offset + graph.tensors[residency->tensor].bytes;
-    if (here > capacity) return std::nullopt;
-  }
-  plan.addressed = true;
-  StateUse(graph, plan);
-  return plan;
+  ClearAll(layout);
+  const std::optional<Tried> stacked = Stack(graph, layout, capacity);
+  if (!stacked) return std::nullopt;
+  return WithOffsets(graph, layout, *stacked);
 }
 
 }  // namespace berth::internal::spill

@@ -4,7 +4,13 @@
 // the capacity, one more tensor must be spilled between two of its accesses. Each such choice is
 // tried by itself, cheapest first. If none is enough, storages are spilled where one exceeds the
 // memory, until all fit; spills that turn out unnecessary are undone. In the worst case each
-// storage is in memory only while an operator uses it, so a plan always exists.
+// storage is in memory only while an operator uses it, which needs no placer, so a plan always exists.
+//
+// A plan with more traffic than its schedule is improved while there is time: what was spilled stays
+// again, by itself or in exchange for something cheaper.
+//
+// Each of these steps has a share of the time and the nodes, and nodes of placements are those of
+// the budget.
 #ifndef BERTH_SPILL_ADDRESSES_H_
 #define BERTH_SPILL_ADDRESSES_H_
 
@@ -29,15 +35,38 @@ struct AddressOptions {
   std::int64_t nodes_of_first = 300'000;
   std::int64_t nodes_of_trial = 20'000;
   std::int64_t nodes_of_repair = 2'000;
-  // A plan with this much traffic (in bytes) or more is not worth having.
+  // A plan with more traffic than this (in bytes) is not worth having.
   Bytes limit = std::numeric_limits<Bytes>::max();
+  // A plan with at most this traffic (in bytes) need not be improved.
+  Bytes enough = 0;
 };
 
-// The plan with offsets, all within the capacity; nothing if none was found below the limit. Error:
+// A layout and its plan with offsets, all within the capacity.
+struct Addressed {
+  Layout layout;
+  MemoryPlan plan;
+};
+
+struct AddressAnswer {
+  std::optional<Addressed> best;  // Nothing: none was found within the limit.
+  // With more time or nodes of the budget, or with more nodes for single placements, there might be less
+  // traffic.
+  bool out_of_budget = false;
+  bool out_of_nodes = false;
+};
+
+// The layout with offsets, or a similar one with additional spills. Whatever the budget, there is one
+// unless it exceeds the limit, or alignments raise the needs of an operator above the capacity. Error:
 // the placer's.
-[[nodiscard]] Result<std::optional<MemoryPlan>> FindAddresses(const Graph& graph, Layout layout,
-                                                              const AddressOptions& options,
-                                                              const Placer& placer, Budget& budget);
+[[nodiscard]] Result<AddressAnswer> FindAddresses(const Graph& graph, Layout layout,
+                                                  const AddressOptions& options,
+                                                  const Placer& placer, Budget& budget);
+
+// The same with less traffic, if there is any: ends with the budget, or when nothing is left to try.
+// Error: the placer's.
+[[nodiscard]] Result<AddressAnswer> ImproveAddresses(const Graph& graph, Addressed known,
+                                                     const AddressOptions& options,
+                                                     const Placer& placer, Budget& budget);
 
 // The plan of `layout` as it is, with offsets, whatever its height; nothing if the placer found none
 // in time.

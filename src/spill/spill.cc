@@ -50,11 +50,14 @@ namespace {
 
 using internal::OpIndex;
 using internal::spill::Action;
+using internal::spill::AddressAnswer;
+using internal::spill::Addressed;
 using internal::spill::AddressOptions;
 using internal::spill::BestFirstAnswer;
 using internal::spill::CutBound;
 using internal::spill::Effort;
 using internal::spill::FindAddresses;
+using internal::spill::ImproveAddresses;
 using internal::spill::kNoCost;
 using internal::spill::Known;
 using internal::spill::LayoutOf;
@@ -422,16 +425,15 @@ class Planner {
   }
 
   // Addresses within the budget or, once that is cancelled, within kSecondsAfterCancel.
-  Result<std::optional<MemoryPlan>> AddressesOf(const Schedule& schedule,
-                                                const AddressOptions& options) {
+  Result<AddressAnswer> AddressesOf(const Schedule& schedule, const AddressOptions& options) {
     const auto find = [&](Budget& budget) {
       return FindAddresses(graph_, LayoutOf(graph_, model_, schedule, FixedOrder()), options,
                            options_.placer, budget);
     };
-    Result<std::optional<MemoryPlan>> found;
+    AddressAnswer found;
     if (!budget_.cancelled()) {
-      found = find(budget_);
-      if (!found || !budget_.cancelled()) return found;
+      found = BERTH_TRY(find(budget_));
+      if (!budget_.cancelled()) return found;
     }
     // A schedule is worth nothing without addresses, and a search for them that was cut short
     // spills all that can be spilled.
@@ -439,11 +441,11 @@ class Planner {
       after_cancel_.SetTimeLimit(model_.num_operators > kManyOperators ? kSecondsOfManyAfterCancel
                                                                        : kSecondsAfterCancel);
     }
-    auto again = find(after_cancel_);
-    if (!again) return again;
-    const bool better =
-        *again && (!*found || (*again)->traffic.avoidable() < (*found)->traffic.avoidable());
-    return better ? again : found;
+    AddressAnswer again = BERTH_TRY(find(after_cancel_));
+    const auto traffic = [](const AddressAnswer& each) {
+      return each.best ? each.best->plan.traffic.avoidable() : kNoCost;
+    };
+    return traffic(again) < traffic(found) ? std::move(again) : std::move(found);
   }
 
   Result<void> FindAnyPlan(PlanAnswer& answer) {
@@ -461,20 +463,44 @@ class Planner {
     return FindPlanForLess(after_cancel, answer);
   }
 
-  // The cheapest schedules first, until one gets addresses without additional traffic.
+  // The cheapest schedules first, until one gets addresses without additional traffic. What is left then
+  // is for the best plan. An equal share for each schedule was tried: placements of the first one, which
+  // counts most, are then too short where time is.
   Result<void> FindPlan(PlanAnswer& answer) {
     constexpr std::size_t kMostSchedules = 4;
+    const std::size_t most = std::min(kMostSchedules, schedules_.size());
     AddressOptions address_options;
     address_options.capacity = options_.capacity;
-    Bytes best = known_traffic_;
-    for (std::size_t i = 0; i < std::min(kMostSchedules, schedules_.size()); ++i) {
-      if (answer.best) best = answer.best->traffic.avoidable();
-      if (schedules_[i].cost >= best) break;
-      if (best != kNoCost) address_options.limit = best - 1;
-      auto found = BERTH_TRY(AddressesOf(schedules_[i], address_options));
-      if (found) answer.best = std::move(*found);
+    address_options.enough = schedules_.front().cost;
+    if (options_.gap > 0) {
+      address_options.enough =
+          std::max(address_options.enough, internal::MostWithin(bound_, options_.gap));
     }
+    if (known_traffic_ != kNoCost) address_options.limit = known_traffic_ - 1;
+    std::optional<Addressed> best;
+    for (std::size_t i = 0; i < most && schedules_[i].cost <= address_options.limit; ++i) {
+      AddressAnswer found = BERTH_TRY(AddressesOf(schedules_[i], address_options));
+      if (found.best) best = std::move(found.best);
+      if (best) address_options.limit = best->plan.traffic.avoidable() - 1;
+      NoteEnd(found);
+    }
+    if (!best) return {};
+    const bool limited = budget_.has_time_limit() || budget_.has_node_limit();
+    if (limited && best->plan.traffic.avoidable() > address_options.enough) {
+      address_options.limit = best->plan.traffic.avoidable();
+      AddressAnswer better = BERTH_TRY(
+          ImproveAddresses(graph_, std::move(*best), address_options, options_.placer, budget_));
+      best = std::move(better.best);
+      addresses_ = {};
+      NoteEnd(better);
+    }
+    if (best->plan.traffic.avoidable() <= address_options.enough) addresses_ = {};
+    answer.best = std::move(best->plan);
     return {};
+  }
+  void NoteEnd(const AddressAnswer& found) {
+    addresses_.out_of_budget = addresses_.out_of_budget || found.out_of_budget;
+    addresses_.out_of_nodes = addresses_.out_of_nodes || found.out_of_nodes;
   }
 
   // Repairing the placement of many tensors would take quadratic time. A schedule for less memory
@@ -548,10 +574,11 @@ class Planner {
     }
     if (answer.outcome != Outcome::kOptimal) {
       answer.stopped = answer.best && IsNear(answer.best->traffic.avoidable()) ? StopReason::kGap
-                       : out_of_budget_ || budget_.Exhausted()                 ? StopReason::kBudget
-                       : out_of_work_                                          ? StopReason::kEffort
-                       : out_of_states_                                        ? StopReason::kSize
-                                        : StopReason::kAlgorithm;
+                       : out_of_budget_ || addresses_.out_of_budget || budget_.Exhausted()
+                           ? StopReason::kBudget
+                       : out_of_work_ || addresses_.out_of_nodes ? StopReason::kEffort
+                       : out_of_states_                          ? StopReason::kSize
+                                                                 : StopReason::kAlgorithm;
     }
   }
 
@@ -571,6 +598,11 @@ class Planner {
   Effort effort_;
   bool out_of_states_ = false;
   bool out_of_work_ = false;
+  // Of addresses with more traffic than the cheapest schedule.
+  struct {
+    bool out_of_budget = false;
+    bool out_of_nodes = false;
+  } addresses_;
 };
 
 }  // namespace
