@@ -99,6 +99,11 @@ std::vector<Stay> GapSelection::StaysOf(const std::vector<std::size_t>& absorbed
   return stays;
 }
 
+void GapSelection::Forbid(const std::vector<std::size_t>& gaps) {
+  Nogood& nogood = selection_.nogoods.emplace_back();
+  for (const std::size_t g : gaps) nogood.members.push_back({{item_of_[g], 0}});
+}
+
 bool GapSelection::IsTooLarge() const {
   std::size_t listed = 0;
   for (const Item& item : selection_.items) {

@@ -45,6 +45,8 @@ class GapSelection {
   [[nodiscard]] bool empty() const { return selection_.items.empty(); }
   // The relaxation lists every item in all of its sections: these are too many.
   [[nodiscard]] bool IsTooLarge() const;
+  // Not all of these gaps may be kept: at least two that can be dropped, by index.
+  void Forbid(const std::vector<std::size_t>& gaps);
   struct Answer {
     std::optional<std::vector<char>> kept;  // By gap, in the cheapest choice found.
     std::int64_t bound = 0;                 // Proved: no choice costs less.

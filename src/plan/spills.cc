@@ -122,7 +122,9 @@ Result<PlanAnswer> SearchForSpills(const Graph& graph, const SpillOptions& optio
   spill::Model copy = model;
   PlanAnswer answer = BERTH_TRY(
       SearchInPart(graph, options, std::move(copy), seconds, known, kShareOfFirst, budget));
-  if (IsOpen(answer, useful, budget)) {
+  // Where one order is given, and its least traffic is proved without addresses, those are all that is open.
+  const bool by_sum = options.fixed_order && answer.traffic_by_sum <= answer.traffic_bound;
+  if (IsOpen(answer, useful, budget) && !by_sum) {
     Budget part(budget, kShareOfSequences);
     BERTH_TRY(ImproveSpills(graph, options, answer, part));
   }
@@ -147,8 +149,9 @@ Result<void> ImproveSpills(const Graph& graph, const SpillOptions& options, Plan
     again.plans = {*answer.best};
     if (!options.fixed_order) again.orders.push_back(answer.best->order);
   }
-  PlanAnswer found =
-      BERTH_TRY(recompute::PlanValid(WithoutRepeats(graph), again, answer.traffic_bound, budget));
+  // The bound of an order may count addresses: sequences have less traffic before these are found.
+  const Bytes bound = std::min(answer.traffic_bound, answer.traffic_by_sum);
+  PlanAnswer found = BERTH_TRY(recompute::PlanValid(WithoutRepeats(graph), again, bound, budget));
   answer.traffic_bound =
       std::max(answer.traffic_bound, RoundUp(found.recompute_bound, DivisorOf(graph)));
   if (found.best && found.fits()) {

@@ -13,6 +13,7 @@
 #include "base/try.h"
 #include "base/wide.h"
 #include "graph/plan.h"
+#include "spill/conflicts.h"
 
 namespace berth::internal::spill {
 namespace {
@@ -29,11 +30,12 @@ constexpr std::size_t kManyBuffers = 4096;
 constexpr double kSecondsThatMustBe = 0.05;
 
 // Of the time and nodes that are left: the placement in which results stay to the end, the first one
-// otherwise, choices by themselves, and to spill until it fits.
+// otherwise, to spill until it fits, to undo that, and the search for conflicts.
 constexpr double kShareOfStaying = 0.2;
 constexpr double kShareOfFirst = 0.3;
-constexpr double kShareOfSingles = 0.4;
-constexpr double kShareOfClearing = 0.5;
+constexpr double kShareOfClearing = 0.3;
+constexpr double kShareOfKeeping = 0.3;
+constexpr double kShareOfConflicts = 0.8;
 
 // Where a round of improvements finds nothing, the next one has placements of so many times the nodes.
 constexpr std::int64_t kMoreNodes = 4;
@@ -193,28 +195,38 @@ class Repair {
         layout_(std::move(layout)),
         tried_(std::move(tried)) {}
 
-  // Clears gaps until everything fits.
+  // Clears gaps until everything fits, and undoes what was unnecessary.
   Result<void> Run() {
-    {
-      Part part(budget_, kShareOfSingles);
-      if (BERTH_TRY(ClearOne(part))) return {};
-    }
     {
       Part part(budget_, kShareOfClearing);
       BERTH_TRY(ClearUntilItFits(part));
     }
     if (!fits()) BERTH_TRY(Rescue());
-    return KeepAgain(std::move(cleared_), options_.nodes_of_repair);
+    Part part(budget_, kShareOfKeeping);
+    return KeepAgain(std::move(cleared_), options_.nodes_of_repair, part);
+  }
+
+  // Clears a single gap that is enough by itself, the cheapest first, if there is one.
+  Result<void> ClearOne() {
+    const std::vector<Choice> choices = ChoicesOf(layout_, options_.limit);
+    for (std::size_t i = 0; i < std::min(choices.size(), options_.max_trials); ++i) {
+      if (Exhausted(budget_)) break;
+      const Gap gap = {choices[i].storage, choices[i].access};
+      Kept(gap) = 0;
+      if (BERTH_TRY(Place(options_.nodes_of_trial, budget_))) break;
+      Kept(gap) = 1;
+    }
+    return {};
   }
 
   // Looks for less traffic, if everything fits, until a round finds nothing with placements that were
   // not cut short. A round looks which cleared gaps can be kept again, each by itself, or in exchange
   // for others.
   Result<void> Improve() {
-    for (std::int64_t nodes = options_.nodes_of_repair; !Ended();) {
+    for (std::int64_t nodes = options_.nodes_of_repair; !Ended(budget_);) {
       const Bytes before = traffic();
       places_.ForgetNodes();
-      BERTH_TRY(KeepAgain(Cleared(), nodes));
+      BERTH_TRY(KeepAgain(Cleared(), nodes, budget_));
       BERTH_TRY(ExchangeAll(nodes));
       if (traffic() < before) continue;
       if (!places_.out_of_nodes() || nodes >= kMostNodes) break;
@@ -250,7 +262,9 @@ class Repair {
     cut_short_ = cut_short_ || exhausted;
     return exhausted;
   }
-  [[nodiscard]] bool Ended() { return traffic() <= options_.enough || Exhausted(budget_); }
+  [[nodiscard]] bool Ended(Budget& budget) {
+    return traffic() <= options_.enough || Exhausted(budget);
+  }
 
   // Whether everything fits; if so, keeps that placement.
   Result<bool> Place(std::int64_t nodes, Budget& budget, bool must = false) {
@@ -258,19 +272,6 @@ class Repair {
     if (!tried || !places_.Fits(*tried)) return false;
     tried_ = std::move(tried);
     return true;
-  }
-
-  // A single choice that is enough by itself, cheapest first.
-  Result<bool> ClearOne(Budget& budget) {
-    const std::vector<Choice> choices = ChoicesOf(layout_, options_.limit);
-    for (std::size_t i = 0; i < std::min(choices.size(), options_.max_trials); ++i) {
-      if (Exhausted(budget)) break;
-      const Gap gap = {choices[i].storage, choices[i].access};
-      Kept(gap) = 0;
-      if (BERTH_TRY(Place(options_.nodes_of_trial, budget))) return true;
-      Kept(gap) = 1;
-    }
-    return false;
   }
 
   // Where a storage exceeds the memory, clears the neighbouring gap that frees most for its
@@ -360,11 +361,11 @@ class Repair {
   // Undoes clearings that turn out unnecessary, the most costly first: twice as many together after each
   // success. Of those that fail together the first half is tried, and so on, until one is left, which
   // stays cleared: what has failed is not tried again.
-  Result<void> KeepAgain(std::vector<Gap> gaps, std::int64_t nodes) {
+  Result<void> KeepAgain(std::vector<Gap> gaps, std::int64_t nodes, Budget& budget) {
     SortByCost(gaps);
     std::size_t together = 1;
     std::size_t failed = 0;  // Those up to here are known to fail together, if it is beyond k.
-    for (std::size_t k = 0; k < gaps.size() && fits() && !Ended();) {
+    for (std::size_t k = 0; k < gaps.size() && fits() && !Ended(budget);) {
       if (failed == k + 1) {
         ++k;
         together = 1;
@@ -373,7 +374,7 @@ class Repair {
       const std::size_t end =
           failed > k ? k + (failed - k) / 2 : std::min(k + together, gaps.size());
       const auto at = [&](std::size_t i) { return gaps.begin() + static_cast<std::ptrdiff_t>(i); };
-      if (BERTH_TRY(Keep({at(k), at(end)}, nodes))) {
+      if (BERTH_TRY(Keep({at(k), at(end)}, nodes, budget))) {
         k = end;
         together *= 2;
       } else {
@@ -385,20 +386,20 @@ class Repair {
 
   // Whether there is less traffic, and everything fits, without the clearings of `gaps`; if so, these are
   // undone.
-  Result<bool> Keep(const std::vector<Gap>& gaps, std::int64_t nodes) {
+  Result<bool> Keep(const std::vector<Gap>& gaps, std::int64_t nodes, Budget& budget) {
     const Bytes before = traffic();
     for (const Gap& gap : gaps) Kept(gap) = 1;
     const std::vector<Bytes> load = LoadOf(layout_);
     const bool may =
         traffic() < before && *std::max_element(load.begin(), load.end()) <= options_.capacity;
-    if (may && BERTH_TRY(Place(nodes, budget_))) return true;
+    if (may && BERTH_TRY(Place(nodes, budget))) return true;
     for (const Gap& gap : gaps) Kept(gap) = 0;
     return false;
   }
 
   Result<void> ExchangeAll(std::int64_t nodes) {
     for (const Gap& gap : Cleared()) {
-      if (Ended()) break;
+      if (Ended(budget_)) break;
       if (Kept(gap) == 0) BERTH_TRY(Exchange(gap, nodes));
     }
     return {};
@@ -415,7 +416,7 @@ class Repair {
       auto next = BERTH_TRY(places_.Try(layout_, nodes, budget_));
       if (!next) break;
       tried_ = std::move(next);
-      if (fits()) return KeepAgain(std::move(others), nodes);
+      if (fits()) return KeepAgain(std::move(others), nodes, budget_);
       const auto other = NextGap(before - 1, gap);
       if (!other) break;
       Kept(*other) = 0;
@@ -457,6 +458,38 @@ std::optional<Staying> StayingOf(const Layout& layout, Bytes capacity) {
   return staying;
 }
 
+// A first plan with additional spills, then cheaper ones. `first`: a placement that does not fit, if there is
+// one.
+Result<void> SpillMore(const Graph& graph, const Layout& layout, std::optional<Tried> first,
+                       AddressOptions options, const Placer& placer, Budget& budget,
+                       AddressAnswer& answer) {
+  Places places(graph, options, placer);
+  const auto offer = [&](std::optional<Addressed> plan) {
+    if (!plan) return;
+    options.limit = plan->plan.traffic.avoidable() - 1;
+    answer.best = std::move(plan);
+  };
+  Repair repair(graph, layout, std::move(first), options, places, budget);
+  BERTH_TRY(repair.Run());
+  answer.out_of_budget = places.out_of_budget() || repair.cut_short();
+  answer.out_of_nodes = places.out_of_nodes();
+  offer(std::move(repair).Take());
+  if (options.limit < options.enough) return {};
+  {
+    Part part(budget, kShareOfConflicts);
+    AddressAnswer chosen = BERTH_TRY(ChooseByConflicts(graph, layout, options, {}, placer, part));
+    offer(std::move(chosen.best));
+    answer.bound = chosen.bound;
+    answer.out_of_budget = chosen.out_of_budget;
+    answer.out_of_nodes = chosen.out_of_nodes;
+    if (!chosen.out_of_budget && !chosen.out_of_nodes) return {};
+  }
+  Repair single(graph, layout, std::nullopt, options, places, budget);
+  BERTH_TRY(single.ClearOne());
+  offer(std::move(single).Take());
+  return {};
+}
+
 }  // namespace
 
 Result<AddressAnswer> FindAddresses(const Graph& graph, Layout layout,
@@ -485,11 +518,7 @@ Result<AddressAnswer> FindAddresses(const Graph& graph, Layout layout,
   if (first && places.Fits(*first)) {
     return found(staying && !staying->differs ? staying->layout : layout, *first);
   }
-  Repair repair(graph, std::move(layout), std::move(first), options, places, budget);
-  BERTH_TRY(repair.Run());
-  answer.out_of_budget = places.out_of_budget() || repair.cut_short();
-  answer.out_of_nodes = places.out_of_nodes();
-  answer.best = std::move(repair).Take();
+  BERTH_TRY(SpillMore(graph, layout, std::move(first), options, placer, budget, answer));
   return answer;
 }
 

@@ -1,10 +1,11 @@
 // spill/addresses.h -- addresses for a layout, with additional spills where necessary.
 //
 // Tensors may fit by total size but not without fragmentation. If the placer finds no plan within
-// the capacity, one more tensor must be spilled between two of its accesses. Each such choice is
-// tried by itself, cheapest first. If none is enough, storages are spilled where one exceeds the
-// memory, until all fit; spills that turn out unnecessary are undone. In the worst case each
-// storage is in memory only while an operator uses it, which needs no placer, so a plan always exists.
+// the capacity, storages are spilled where one exceeds the memory, until all fit; spills that turn out
+// unnecessary are undone. In the worst case each storage is in memory only while an operator uses it,
+// which needs no placer, so a plan always exists. Then conflicts.h looks for the least that is enough in
+// this order. If it ends early, each single tensor that could be spilled between two of its accesses is
+// tried, cheapest first.
 //
 // A plan with more traffic than its schedule is improved while there is time: what was spilled stays
 // again, by itself or in exchange for something cheaper.
@@ -53,6 +54,7 @@ struct AddressAnswer {
   // traffic.
   bool out_of_budget = false;
   bool out_of_nodes = false;
+  Bytes bound = 0;  // Proved: no plan in this order has less traffic.
 };
 
 // The layout with offsets, or a similar one with additional spills. Whatever the budget, there is one

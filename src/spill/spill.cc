@@ -122,7 +122,7 @@ class Planner {
           BERTH_TRY(FindAnyPlan(answer));
         }
       }
-      answer.traffic_bound = bound_;
+      answer.traffic_bound = std::max(bound_, address_bound_);
       if (!schedules_.empty()) answer.traffic_by_sum = schedules_.front().cost;
       CheckPlan(answer);
     }
@@ -162,7 +162,7 @@ class Planner {
   // Of a plan with this traffic: as near to the bound as was asked for.
   [[nodiscard]] bool IsNear(Bytes traffic) const {
     if (options_.gap == 0 || traffic == kNoCost) return false;
-    return traffic <= internal::MostWithin(bound_, options_.gap);
+    return traffic <= internal::MostWithin(std::max(bound_, address_bound_), options_.gap);
   }
 
   void Report() const {
@@ -478,23 +478,29 @@ class Planner {
     }
     if (known_traffic_ != kNoCost) address_options.limit = known_traffic_ - 1;
     std::optional<Addressed> best;
+    Bytes bound = 0;  // Of its order.
     for (std::size_t i = 0; i < most && schedules_[i].cost <= address_options.limit; ++i) {
+      if (address_bound_ > address_options.limit) break;
       AddressAnswer found = BERTH_TRY(AddressesOf(schedules_[i], address_options));
-      if (found.best) best = std::move(found.best);
-      if (best) address_options.limit = best->plan.traffic.avoidable() - 1;
       NoteEnd(found);
+      if (options_.fixed_order) address_bound_ = std::max(address_bound_, found.bound);
+      if (!found.best) continue;
+      best = std::move(found.best);
+      bound = found.bound;
+      address_options.limit = best->plan.traffic.avoidable() - 1;
     }
     if (!best) return {};
     const bool limited = budget_.has_time_limit() || budget_.has_node_limit();
-    if (limited && best->plan.traffic.avoidable() > address_options.enough) {
+    const Bytes enough = std::max({address_options.enough, bound, address_bound_});
+    if (limited && best->plan.traffic.avoidable() > enough) {
       address_options.limit = best->plan.traffic.avoidable();
       AddressAnswer better = BERTH_TRY(
           ImproveAddresses(graph_, std::move(*best), address_options, options_.placer, budget_));
       best = std::move(better.best);
-      addresses_ = {};
+      addresses_.out_of_nodes = false;  // The limit counts.
       NoteEnd(better);
     }
-    if (best->plan.traffic.avoidable() <= address_options.enough) addresses_ = {};
+    if (best->plan.traffic.avoidable() <= enough) addresses_ = {};
     answer.best = std::move(best->plan);
     return {};
   }
@@ -594,6 +600,7 @@ class Planner {
   Model model_;
   std::vector<Schedule> schedules_;  // Cheapest first; of equal ones, the first found.
   Bytes bound_;
+  Bytes address_bound_ = 0;   // The same, but counts addresses.
   Bytes polished_ = kNoCost;  // The cost of the cheapest schedule that is the best of its order.
   Effort effort_;
   bool out_of_states_ = false;

@@ -118,7 +118,7 @@ TEST(FindAddressesTest, WhatNeedNotLeaveComesBackTogether) {
   const Graph graph = ReadLater();
   AddressOptions options;
   options.capacity = kStorages;
-  options.max_trials = 0;
+  options.enough = 2;
   std::vector<Problem> asked;
   const Placer placer = [&](const Problem& problem, Budget& budget) -> Result<PlanAnswer> {
     asked.push_back(problem);

@@ -413,7 +413,11 @@ void CompareWithOracle(std::uint64_t first, std::uint64_t last, bool fixed_order
     const PlanAnswer answer = Solve(graph, options);
     EXPECT_EQ(answer.least.bytes, least);
     EXPECT_EQ(answer.traffic_by_sum, *expected);
-    EXPECT_EQ(answer.traffic_bound, *expected);
+    if (fixed_order && options.placer) {
+      EXPECT_GE(answer.traffic_bound, *expected);  // It may count addresses.
+    } else {
+      EXPECT_EQ(answer.traffic_bound, *expected);
+    }
     if (!answer.best) {
       // Alignments can waste memory that an operator needs.
       EXPECT_TRUE(options.placer && std::any_of(graph.tensors.begin(), graph.tensors.end(),
@@ -421,7 +425,7 @@ void CompareWithOracle(std::uint64_t first, std::uint64_t last, bool fixed_order
       EXPECT_EQ(answer.outcome, Outcome::kUnknown);
       continue;
     }
-    EXPECT_GE(answer.best->traffic.avoidable(), *expected);
+    EXPECT_GE(answer.best->traffic.avoidable(), answer.traffic_bound);
     if (fixed_order) {
       EXPECT_TRUE(ValidateOrder(graph, answer.best->order).has_value());
     }
