@@ -23,6 +23,8 @@ constexpr std::int64_t kPartOfLook = 2;
 // at least.
 constexpr std::int64_t kPartOfShrinking = 2;
 constexpr std::int64_t kNodesOfShortProof = 500;
+// Without a limit: nodes of so many accesses take so many times as long.
+constexpr std::size_t kManyAccesses = 4096;
 // After a guess, placements and proofs get so many times the nodes.
 constexpr std::int64_t kMoreNodes = 4;
 constexpr std::int64_t kMostFactor = std::int64_t{1} << 20;
@@ -503,7 +505,11 @@ Result<AddressAnswer> ChooseByConflicts(const Graph& graph, Layout layout,
                                         Budget& budget) {
   const bool limited = budget.has_time_limit() || budget.has_node_limit();
   Budget part(budget, 1);
-  if (!limited) part.SetNodeLimit(limits.nodes);
+  if (!limited) {
+    std::size_t accesses = 0;
+    for (const Stays& stays : layout.storages) accesses += stays.accesses.size();
+    part.SetNodeLimit(limits.nodes / static_cast<std::int64_t>(1 + accesses / kManyAccesses));
+  }
   ConflictSearch search(graph, std::move(layout), options, limits, placer, part);
   const bool complete = BERTH_TRY(search.Run());
   AddressAnswer answer = search.Take();

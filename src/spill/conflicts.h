@@ -37,7 +37,7 @@ struct ConflictOptions {
   std::int64_t nodes_of_placement = 2'000;
   std::int64_t nodes_of_proof = 100'000;
   std::int64_t nodes_of_choice = 200'000;
-  // In all, where `budget` has no limit: some seconds.
+  // In all, where `budget` has no limit: some seconds. Fewer for many accesses.
   std::int64_t nodes = 1'000'000;
   std::size_t max_rounds = 1'000;
   std::size_t max_gaps = 8'192;  // With more, nothing is looked for.

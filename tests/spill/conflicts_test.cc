@@ -17,6 +17,7 @@
 #include "spill/layout.h"
 #include "spill/model.h"
 #include "testing/random_graph.h"
+#include "tools/generate/cells.h"
 #include "tools/verify/verify.h"
 
 namespace berth::internal::spill {
@@ -180,6 +181,32 @@ TEST(ConflictsTest, GuessesProveNothing) {
       EXPECT_TRUE(answer->out_of_budget || answer->out_of_nodes);
     }
   });
+}
+
+// Two conflicts between cells that follow each other; a proof about all of the network would take several
+// times as many nodes.
+TEST(ConflictsTest, OfNasnet) {
+  const Graph graph = MakeNasnetA({.cells = 12, .filters = 168, .resolution = 224}, 1);
+  AddressOptions options;
+  options.capacity = FindLeastMemory(graph, {}).bytes;
+  Budget budget;
+  const auto answer =
+      ChooseByConflicts(graph, AllStays(graph), options, {}, DefaultPlacer(), budget);
+  ASSERT_TRUE(answer.has_value() && answer->best.has_value());
+  EXPECT_EQ(answer->best->plan.traffic.avoidable(), 12'462'216);
+  EXPECT_EQ(answer->bound, 12'462'216);
+  EXPECT_TRUE(verify::VerifyPlan(graph, {}, options.capacity, answer->best->plan).ok());
+  EXPECT_LT(budget.nodes_spent(), 130'000);
+
+  // Without addresses.
+  SpillOptions by_sum;
+  by_sum.capacity = options.capacity;
+  by_sum.fixed_order = true;
+  by_sum.placer = nullptr;
+  const auto sum = PlanWithSpills(graph, by_sum, budget);
+  ASSERT_TRUE(sum.has_value());
+  EXPECT_EQ(sum->outcome, Outcome::kOptimal);
+  EXPECT_EQ(sum->traffic_by_sum, 12'198'792);
 }
 
 TEST(ConflictsTest, PlansWithinTheLimitOnly) {
