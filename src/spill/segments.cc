@@ -312,4 +312,44 @@ Bytes SegmentBound::Remaining(const StateView& state) const {
   return sum;
 }
 
+Bytes WindowBound(const Model& model, Bytes capacity, const SpillRules& rules,
+                  std::span<const OpIndex> order, Bytes upper, Effort& effort, Budget& budget) {
+  constexpr std::size_t kMostPieces = 48;
+  constexpr std::size_t kWidest = kMostPieces / 3;
+  constexpr std::size_t kMostOperators = 8192;
+  const std::size_t n = model.num_operators;
+  if (n > kMostOperators) return 0;
+  SegmentOptions options;
+  options.states = 40'000;
+  options.leaf_operators = n;  // What two halves add up to is known already.
+  std::size_t bytes_asked = 0;
+  const Context context{capacity, rules, options, effort, budget, bytes_asked};
+  std::vector<std::size_t> position(n, 0);
+  for (std::size_t i = 0; i < order.size(); ++i) position[order[i].position()] = i;
+  const std::vector<std::size_t> home = HomesOf(model, position);
+  const std::size_t pieces = std::min(n, kMostPieces);
+  const auto begin_of = [&](std::size_t piece) { return piece * n / pieces; };
+  // Of the pieces [a, b): by itself or in parts.
+  std::vector<std::vector<Bytes>> value(pieces + 1, std::vector<Bytes>(pieces + 1, 0));
+  std::vector<Bytes> before(pieces + 1, 0);  // The most of all pieces before.
+  for (std::size_t width = 1; width <= std::min(kWidest, pieces); ++width) {
+    for (std::size_t a = 0; a + width <= pieces; ++a) {
+      if (effort.spent() || budget.Exhausted()) return before[pieces];
+      const std::size_t b = a + width;
+      for (std::size_t m = a + 1; m < b; ++m) {
+        value[a][b] = std::max(value[a][b], value[a][m] + value[m][b]);
+      }
+      const auto part = PartAlong(model, home, begin_of(a), begin_of(b), context);
+      if (part) value[a][b] = std::max(value[a][b], part->value());
+    }
+    for (std::size_t b = 1; b <= pieces; ++b) {
+      for (std::size_t a = b > width ? b - width : 0; a < b; ++a) {
+        before[b] = std::max(before[b], before[a] + value[a][b]);
+      }
+    }
+    if (before[pieces] >= upper) break;
+  }
+  return before[pieces];
+}
+
 }  // namespace berth::internal::spill

@@ -3,7 +3,7 @@
 // First each known order gets a plan; least peaks, minimum cuts and what is live for certain give a bound
 // for all orders. Then each known order is searched by itself, as a chain of operators: other orders have
 // to beat the cheapest of these. Then beams over all orders, from narrow to wide, alternate with best-first
-// search, which can prove a bound. Each search has a limit several times that of the one before, so
+// search, which can prove a bound, as windows and segments along the best order do. Each search has a limit several times that of the one before, so
 // easy graphs are solved at once, and for hard ones the last search takes most of the effort.
 // Addresses come last, cheapest schedule first.
 //
@@ -67,6 +67,7 @@ using internal::spill::Schedule;
 using internal::spill::Search;
 using internal::spill::SegmentBound;
 using internal::spill::SegmentOptions;
+using internal::spill::WindowBound;
 
 // Room for about a thousand states of a small graph.
 constexpr std::size_t kLeastBytes = std::size_t{1} << 20;
@@ -149,6 +150,7 @@ class Planner {
   }};
   static constexpr std::size_t kStagesOfKnown = 2;  // For one order, before other searches.
   static constexpr std::size_t kStagesOfLast = 4;   // The same, after the search over all orders.
+  static constexpr std::size_t kWindowStage = 1;    // The bound by windows comes after its beams.
   static constexpr std::size_t kSegmentStage = 2;   // Segment bounds come before this stage.
   static constexpr int kPriceIterations = 2000;
   static constexpr std::int64_t kDefaultWork = 8'000'000'000;
@@ -354,6 +356,15 @@ class Planner {
     polished_ = best_cost();
   }
 
+  void BoundByWindows(const Model& model) {
+    if (!options_.rules.segments) return;
+    const Share share(*this, 1, 4);
+    Budget part(search_budget(), 1);
+    LimitNodes(part);
+    Prove(WindowBound(model, options_.capacity, options_.rules, BestOrder(), best_cost(), effort_,
+                      part));
+  }
+
   // Beams and best-first searches in turn. With an order, a proof holds for that order only.
   // `model` has the operators in `order`; without an order it is the graph's own.
   void Deepen(const Model& model, const std::vector<OpIndex>& order, std::size_t num_stages) {
@@ -397,6 +408,8 @@ class Planner {
         if (done() || best_cost() == 0 || Exhausted()) break;
       }
       if (done() || best_cost() == 0 || Exhausted()) break;
+      if (stage == kWindowStage && !is_chain) BoundByWindows(model);
+      if (done() || Exhausted()) break;
       const auto limit = static_cast<std::size_t>(options_.max_states);
       BestFirstAnswer proof =
           search.BestFirst(best_cost(), std::min(kStages[stage].states, limit), search_budget());

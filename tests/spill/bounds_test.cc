@@ -12,6 +12,7 @@
 #include "berth/plan.h"
 #include "spill/model.h"
 #include "spill/peak_bound.h"
+#include "spill/segments.h"
 #include "spill/whole_bound.h"
 #include "tests/graph/build.h"
 #include "tests/spill/bound_case.h"
@@ -25,6 +26,14 @@ Bytes PeaksOf(const Graph& graph, const Counting& counting, Bytes capacity) {
   Budget budget;
   return spill::PeakBound(graph, counting, spill::CompileModel(graph, counting), capacity,
                           kMostBytes, budget);
+}
+
+Bytes WindowsOf(const Graph& graph, const Counting& counting, Bytes capacity, const Order& order) {
+  const spill::Model model = spill::CompileModel(graph, counting);
+  spill::Effort effort;
+  Budget budget;
+  return spill::WindowBound(model, capacity, {}, spill::ReduceOrder(model, order), spill::kNoCost,
+                            effort, budget);
 }
 
 Bytes WholeOf(const Graph& graph, const Counting& counting, Bytes capacity,
@@ -102,6 +111,26 @@ TEST(WholeBound, AddsUpAlongAChain) {
   EXPECT_EQ(WholeOf(build.graph, {}, 20, /*upper=*/20), 20);
 }
 
+// In each cell x has to make room. Windows end where cells do, or nearly: halves cut some of them.
+TEST(WindowBound, AddsUpOverCells) {
+  constexpr Bytes kSize = 10;
+  for (const int cells : {1, 3, 15, 24}) {
+    Build build;
+    for (int i = 0; i < cells; ++i) {
+      const std::string n = std::to_string(i);
+      const std::string before = std::to_string(i - 1);
+      build.Made("x" + n, kSize).Made("large" + n, kSize).Made("y" + n, 1);
+      build
+          .Op("make" + n, {}, {"x" + n}, {},
+              i == 0 ? std::vector<std::string>{} : std::vector<std::string>{"use" + before})
+          .Op("crowd" + n, {}, {"large" + n}, {}, {"make" + n})
+          .Op("read" + n, {"large" + n}, {"y" + n})
+          .Op("use" + n, {"x" + n, "y" + n}, {});
+    }
+    EXPECT_EQ(WindowsOf(build.graph, {}, kSize + 1, ProgramOrder(build.graph)), 2 * kSize * cells);
+  }
+}
+
 class BoundsAgainstOracle : public testing::TestWithParam<int> {};
 
 TEST_P(BoundsAgainstOracle, PeaksAreNeverAbove) {
@@ -122,6 +151,15 @@ TEST_P(BoundsAgainstOracle, WholeIsNeverAbove) {
       [](const BoundCase& the) { return WholeOf(the.graph, the.counting, the.capacity); });
   EXPECT_GT(tally.positive, tally.spilling / 5);
   EXPECT_GT(tally.tight, tally.spilling / 8);
+}
+TEST_P(BoundsAgainstOracle, WindowsAreNeverAbove) {
+  constexpr std::uint64_t kSeeds = 300;
+  BoundTally tally;
+  tally.Compare(1 + static_cast<std::uint64_t>(GetParam()) * kSeeds, kSeeds,
+                [](const BoundCase& the) {
+                  return WindowsOf(the.graph, the.counting, the.capacity, the.order);
+                });
+  EXPECT_GT(tally.positive, tally.spilling / 10);
 }
 INSTANTIATE_TEST_SUITE_P(Spill, BoundsAgainstOracle, testing::Range(0, 20));
 
@@ -162,9 +200,12 @@ TEST(BoundsTest, EndWithTheirLimits) {
   spill::Effort effort;
   EXPECT_EQ(spill::WholeBound(model, 30, spill::kNoCost, effort, cancelled), 0);
   EXPECT_EQ(spill::PeakBound(graph, {}, model, 30, kMostBytes, cancelled), 0);
+  const std::vector<OpIndex> order = spill::ReduceOrder(model, ProgramOrder(graph));
+  EXPECT_EQ(spill::WindowBound(model, 30, {}, order, spill::kNoCost, effort, cancelled), 0);
   spill::Effort none{.work = 0};
   Budget budget;
   EXPECT_EQ(spill::WholeBound(model, 30, spill::kNoCost, none, budget), 0);
+  EXPECT_EQ(spill::WindowBound(model, 30, {}, order, spill::kNoCost, none, budget), 0);
   EXPECT_EQ(spill::WholeBound(model, 30, spill::kNoCost, effort, budget), 2 * (410 - 30));
 }
 
