@@ -12,7 +12,8 @@
 namespace berth::internal {
 
 // The buffers that are live somewhere, by first section and then by everything else that a placer
-// sees of them, so that twins are neighbours, in the order of their indices. Cost: O(n log n).
+// sees of them, so that twins are neighbours, in the order of their indices: some may not be, if hashes of
+// different gaps are equal. Cost: O(n log n).
 [[nodiscard]] std::vector<BufferIndex> ByShape(const Instance& instance);
 
 // Whether two buffers that are live somewhere are identical. Pinned buffers never are: two with the

@@ -35,9 +35,10 @@ constexpr int kPartOfOrderWithRepeats = 10;
 // graph.
 constexpr int kChecksAfterOrder = 4;
 
-// Plans with both begin with plans with either: the first in this part of the time, the second in this part
-// of what it leaves.
-constexpr int kPartOfOneKind = 6;
+// Plans with both begin with plans with either: the first in this part of the time, which is mostly the
+// cheaper one, the second in this part of what it leaves.
+constexpr int kPartOfRepeats = 3;
+constexpr int kPartOfSpills = 6;
 
 double SecondsSince(Budget::Clock::time_point begin) {
   return std::chrono::duration<double>(Budget::Clock::now() - begin).count();
@@ -200,8 +201,8 @@ Result<std::vector<MemoryPlan>> PlansOfOneKind(const Graph& graph, const PlanOpt
   std::vector<MemoryPlan> plans;
   Bytes useful = internal::spill::kNoCost;
   {
-    Budget part(budget, 1.0 / kPartOfOneKind);
-    if (budget.has_node_limit()) part.SetNodeLimit(part.node_limit() / kPartOfOneKind);
+    Budget part(budget, 1.0 / kPartOfRepeats);
+    if (budget.has_node_limit()) part.SetNodeLimit(part.node_limit() / kPartOfRepeats);
     PlanAnswer again = BERTH_TRY(internal::recompute::PlanValid(graph, recompute, 0, part));
     if (again.best && again.fits()) {
       useful = TrafficThatTakes(again.best->recomputed.cost, *options.link);
@@ -214,8 +215,8 @@ Result<std::vector<MemoryPlan>> PlansOfOneKind(const Graph& graph, const PlanOpt
   spill.gap = 0;  // It is of the sum of both costs.
   spill.capacity = recompute.capacity;
   spill.budgets = named;
-  Budget part(budget, 1.0 / kPartOfOneKind);
-  if (budget.has_node_limit()) part.SetNodeLimit(part.node_limit() / kPartOfOneKind);
+  Budget part(budget, 1.0 / kPartOfSpills);
+  if (budget.has_node_limit()) part.SetNodeLimit(part.node_limit() / kPartOfSpills);
   PlanAnswer spilled = BERTH_TRY(PlanWithinCapacity(graph, spill, useful, part));
   if (spilled.best && spilled.fits()) plans.push_back(std::move(*spilled.best));
   return plans;

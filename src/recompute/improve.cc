@@ -35,9 +35,11 @@ constexpr double kChanceOfNear = 0.5;
 constexpr int kMostTries = 32;
 constexpr double kChanceOfMove = 0.6;
 constexpr double kChanceOfReturn = 0.25;
-constexpr double kChanceOfAcross =
-    0.5;  // Of a move over the peak, while the sequence does not fit.
+// While the sequence does not fit: of a move over the peak, and below a cost of swapping repeats.
+constexpr double kChanceOfAcross = 0.5;
 constexpr double kChanceOfSwap = 0.15;
+// Elements that are looked at so quickly that they count as one.
+constexpr std::size_t kScannedAsOne = 8;
 
 }  // namespace
 
@@ -212,7 +214,7 @@ bool Improver::RepairNow(std::int64_t most, double noise) {
   if (!now.valid) return false;
   while (now.excess > 0) {
     if (now.cost > most || Ended()) return false;
-    const std::size_t peak = timeline_.Peak();
+    const std::size_t peak = Peak();
     std::vector<Pause> pauses = PausesAt(peak);
     const auto value = [&](const Pause& pause) {
       const StorageInfo& info = model_.storages[pause.storage];
@@ -260,7 +262,7 @@ void Improver::Prune(Sequence& sequence) {
 void Improver::PruneNow() {
   for (bool again = true; again;) {
     again = false;
-    std::vector<std::size_t> repeats = timeline_.Repeats();
+    std::vector<std::size_t> repeats = Repeats();
     std::stable_sort(repeats.begin(), repeats.end(), [&](std::size_t a, std::size_t b) {
       return model_.cost[timeline_.at(a)] > model_.cost[timeline_.at(b)];
     });
@@ -298,10 +300,10 @@ bool Improver::RangeOf(std::size_t from, std::size_t& lower, std::size_t& upper)
   return lower < upper;
 }
 
-// Every distance up to twice another one is as likely.
+// From 1 to `most`, with a uniform logarithm: 1 to 2 is as likely as 4 to 8. 0 if that is the most.
 std::size_t Improver::SomeDistance(std::size_t most) {
-  return static_cast<std::size_t>(
-      std::exp(random_.Real() * std::log(static_cast<double>(most) + 1)));
+  const double largest = std::log(static_cast<double>(most) + 1);
+  return std::min(most, static_cast<std::size_t>(std::exp(random_.Real() * largest)));
 }
 
 // One execution elsewhere; mostly not far.
@@ -322,23 +324,19 @@ bool Improver::MoveSome() {
 // One execution, mostly near the peak, to the other side of it: most other moves change nothing where the
 // sequence does not fit.
 bool Improver::MoveAcrossPeak() {
-  const std::size_t peak = timeline_.Peak();
-  const std::size_t distance = SomeDistance(timeline_.size() - 1);
-  const std::size_t from = random_.Chance(0.5) ? peak - std::min(peak, distance)
-                                               : std::min(timeline_.size() - 1, peak + distance);
+  const std::size_t peak = Peak();
+  const std::size_t last = timeline_.size() - 1;
+  const std::size_t distance = SomeDistance(last);
+  const std::size_t from =
+      random_.Chance(0.5) ? peak - std::min(peak, distance) : std::min(last, peak + distance);
   std::size_t lower = 0;
   std::size_t upper = 0;
   if (!RangeOf(from, lower, upper)) return false;
-  if (from <= peak) {
-    lower = std::max(lower, peak);
-    if (lower <= upper && random_.Chance(kChanceOfNear)) {
-      upper = std::min(upper, lower + SomeDistance(upper - lower));
-    }
-  } else {
-    upper = std::min(upper, peak);
-    if (lower <= upper && random_.Chance(kChanceOfNear)) {
-      lower = std::max(lower, upper - std::min(upper, SomeDistance(upper - lower)));
-    }
+  const bool forward = from <= peak;
+  (forward ? lower : upper) = forward ? std::max(lower, peak) : std::min(upper, peak);
+  if (lower <= upper && random_.Chance(kChanceOfNear)) {
+    const std::size_t most = SomeDistance(upper - lower);
+    (forward ? upper : lower) = forward ? std::min(upper, lower + most) : upper - most;
   }
   return MoveInto(from, lower, upper);
 }
@@ -363,11 +361,11 @@ void Improver::Exchange(Sequence& sequence, const std::vector<Sequence>& orders,
     const std::int64_t trials = kTrialsForHistory * static_cast<std::int64_t>(effort.history);
     const std::int64_t work = work_.left;
     Climb(StartOf(effort.turn, sequence, orders), effort.history, bound, trials, sequence, found);
-    Squeeze(sequence, effort.history, bound, trials, found);
+    const std::int64_t below = ClimbBelow(sequence, effort.history, bound, trials, found);
     const std::int64_t part = (work - work_.left) / 4;
     Perturb(sequence, bound, {trials / kTrialsOfPrune, part}, found);
     Rebuild(sequence, bound, {trials / kTrialsOfRebuild, part}, found);
-    failed += 2 * trials;
+    failed += 2 * trials + below;
     Load(sequence);
     const State after = Now();
     if (after.fits && (!before.fits || after.cost < before.cost)) {
@@ -556,32 +554,35 @@ void Improver::Climb(const Sequence& start, std::size_t length, std::int64_t bou
   found(sequence);
 }
 
-// Sequences of less cost by one repeat or more, that no longer fit, until one fits again. As in coloring,
-// where a color less is made to do by fewer conflicts, a cost that may not be exceeded leads further than a
-// price of bytes.
-void Improver::Squeeze(Sequence& sequence, std::size_t length, std::int64_t bound,
-                       std::int64_t patience, const std::function<void(const Sequence&)>& found) {
+// Sequences of less cost by one repeat or more, that no longer fit, until one fits again. As in graph coloring
+// with a fixed number of colors, where the fewest conflicts are looked for, a cost that may not be exceeded
+// leads further than a price of bytes. How many trials were made.
+std::int64_t Improver::ClimbBelow(Sequence& sequence, std::size_t length, std::int64_t bound,
+                                  std::int64_t patience,
+                                  const std::function<void(const Sequence&)>& found) {
   Load(sequence);
-  std::int64_t trials = 0;  // Since the latest report.
+  std::int64_t trials = 0;
+  std::int64_t reported_at = 0;
   bool reported = true;
   while (Now().fits && Now().cost > bound) {
     const std::int64_t most = Now().cost - 1;
-    if (!Cheapen(most)) break;
+    if (!RemoveDownTo(most)) break;
     trials += LowerExcess(length, most, patience);
     if (!Now().fits) break;
     PruneNow();
     timeline_.Keep();
     sequence = timeline_.Get();
-    reported = trials >= static_cast<std::int64_t>(kTrialsPerReport);
+    reported = trials - reported_at >= static_cast<std::int64_t>(kTrialsPerReport);
     if (!reported) continue;
     found(sequence);
-    trials = 0;
+    reported_at = trials;
   }
   if (!reported) found(sequence);
+  return trials;
 }
 
 // Takes out repeats, until what is left costs at most that. False if it does not.
-bool Improver::Cheapen(std::int64_t most) {
+bool Improver::RemoveDownTo(std::int64_t most) {
   for (int failed = 0; Now().cost > most; ++failed) {
     if (failed == kMostTries || Ended() || !RemoveOne()) return false;
     if (!Now().valid) {
@@ -636,6 +637,16 @@ double Improver::FirstBytePrice() const {
   return costs / bytes;
 }
 
+// The scans of these two count as work.
+std::size_t Improver::Peak() {
+  work_.left -= static_cast<std::int64_t>(timeline_.size() / kScannedAsOne);
+  return timeline_.Peak();
+}
+std::vector<std::size_t> Improver::Repeats() {
+  work_.left -= static_cast<std::int64_t>(timeline_.size());
+  return timeline_.Repeats();
+}
+
 std::size_t Improver::SomePosition() {
   return static_cast<std::size_t>(
       random_.Uniform(0, static_cast<std::int64_t>(timeline_.size()) - 1));
@@ -662,7 +673,7 @@ double Improver::ChanceOfCopy(const StorageInfo& info, std::int32_t version) {
 bool Improver::ReturnSome(double most, double most_copied) {
   // Where the memory is full, if it is too small.
   const bool at_peak = timeline_.excess() > 0 && random_.Chance(0.5);
-  const std::size_t around = at_peak ? timeline_.Peak() : SomePosition();
+  const std::size_t around = at_peak ? Peak() : SomePosition();
   const std::optional<Pause> pause = SomePauseAt(around);
   if (!pause) return false;
   const StorageInfo& info = model_.storages[pause->storage];
@@ -686,9 +697,10 @@ bool Improver::RemoveSome() {
   return false;
 }
 
-// As RemoveSome(), where few executions are repeats.
+// As RemoveSome(), but finds one if there is any.
 bool Improver::RemoveOne() {
-  const std::vector<std::size_t> repeats = timeline_.Repeats();
+  if (RemoveSome()) return true;
+  const std::vector<std::size_t> repeats = Repeats();
   if (repeats.empty()) return false;
   const auto last = static_cast<std::int64_t>(repeats.size()) - 1;
   const std::size_t at = repeats[static_cast<std::size_t>(random_.Uniform(0, last))];

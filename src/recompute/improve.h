@@ -92,6 +92,8 @@ class Improver {
   [[nodiscard]] std::vector<Pause> PausesAt(std::size_t position) const;
   [[nodiscard]] std::optional<Pause> SomePauseAt(std::size_t position);
   [[nodiscard]] std::size_t SomePosition();
+  [[nodiscard]] std::size_t Peak();
+  [[nodiscard]] std::vector<std::size_t> Repeats();
 
   bool RepairNow(std::int64_t most, double noise = 1);
   void PruneNow();
@@ -109,9 +111,9 @@ class Improver {
                const std::function<void(const Sequence&)>& found);
   void Climb(const Sequence& start, std::size_t length, std::int64_t bound, std::int64_t patience,
              Sequence& sequence, const std::function<void(const Sequence&)>& found);
-  void Squeeze(Sequence& sequence, std::size_t length, std::int64_t bound, std::int64_t patience,
-               const std::function<void(const Sequence&)>& found);
-  [[nodiscard]] bool Cheapen(std::int64_t most);
+  std::int64_t ClimbBelow(Sequence& sequence, std::size_t length, std::int64_t bound,
+                          std::int64_t patience, const std::function<void(const Sequence&)>& found);
+  [[nodiscard]] bool RemoveDownTo(std::int64_t most);
   std::int64_t LowerExcess(std::size_t length, std::int64_t most, std::int64_t patience);
   void Rebuild(Sequence& sequence, std::int64_t bound, const Patience& patience,
                const std::function<void(const Sequence&)>& found);

@@ -110,7 +110,8 @@ void SequencePlacer::KeepForLater() {
 
 std::vector<Found> SequencePlacer::TakeKept() {
   if (unplaced_.empty()) return {};
-  std::vector<Found> kept = {*first_, unplaced_.front().found};
+  std::vector<Found> kept = {*first_};
+  if (unplaced_.front().found.cost < first_->cost) kept.push_back(unplaced_.front().found);
   unplaced_.clear();
   return kept;
 }
@@ -170,8 +171,8 @@ Result<void> SequencePlacer::PlaceFound(std::vector<Found> found) {
   return PlaceForFirst(found);
 }
 
-// There is no plan yet, and the last of these has no offsets. Whatever the budget: the first one has the
-// most room.
+// There is no plan yet, and the last of these has no offsets, or none in time. Whatever the budget: the first
+// one has the most room.
 Result<void> SequencePlacer::PlaceForFirst(const std::vector<Found>& found) {
   if (!BERTH_TRY(TryInPart(kShareOfFirst, found.front().sequence, kNodesOfPlacing))) {
     if (first_) {

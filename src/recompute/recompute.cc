@@ -230,7 +230,7 @@ class Planner {
       const bool near = placer_.HasPlanWithin(search_.Enough());
       answer_.stopped = options_.gap > 0 && near                ? StopReason::kGap
                         : out_of_budget_ || budget_.Exhausted() ? StopReason::kBudget
-                        : search_.WorkIsSpent()                 ? StopReason::kEffort
+                        : search_.OutOfWork()                   ? StopReason::kEffort
                                                                 : StopReason::kAlgorithm;
     }
   }

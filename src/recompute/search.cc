@@ -92,7 +92,7 @@ std::vector<std::vector<Op>> OperatorsOf(const std::vector<Order>& orders) {
 }  // namespace
 
 SequenceSearch::SequenceSearch(const Model& model, const RecomputeOptions& options,
-                               std::vector<Order> orders, std::int64_t known_bound,
+                               const std::vector<Order>& orders, std::int64_t known_bound,
                                const Budget& whole)
     : model_(model),
       options_(options),
@@ -145,16 +145,20 @@ Sequence SequenceSearch::Lowest() const {
 template <typename Run>
 void SequenceSearch::Within(Budget& part, std::int64_t work, Run search) {
   Budget* const budget = std::exchange(budget_, &part);
+  live_.push_back(&part);
   const std::int64_t rest = std::exchange(work_.left, work) - work;
   search();
   work_.left += rest;
+  live_.pop_back();
   budget_ = budget;
 }
 
 void SequenceSearch::Report() const {
   if (!options_.progress) return;
   const auto best = best_ ? std::optional<Bytes>(best_->cost) : std::nullopt;
-  options_.progress({best, std::min(bound_, best_cost()), whole_.nodes_spent()});
+  std::int64_t nodes = whole_.nodes_spent();
+  for (const Budget* const part : live_) nodes += part->nodes_spent();
+  options_.progress({best, std::min(bound_, best_cost()), nodes});
 }
 
 void SequenceSearch::Prove(std::int64_t bound) {
@@ -242,6 +246,7 @@ void SequenceSearch::Reduce(Bytes capacity, Sequence start, Budget& part) {
 
 void SequenceSearch::FindWithLess(Bytes capacity, Sequence start, const Sequence* other,
                                   std::uint64_t seed, Budget& part) {
+  out_of_work_ = OutOfWork();
   if (!limited_) work_.left = std::max(work_.left, kDefaultWork / kPartOfLess);
   capacity_ = capacity;
   best_.reset();

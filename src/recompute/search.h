@@ -40,10 +40,10 @@ struct Found {
 
 class SequenceSearch {
  public:
-  // No plan costs less than `known_bound`. Progress counts the nodes of `whole`, of which each call below
-  // gets a part. Without a time limit there, the searches end when a default effort is spent.
-  SequenceSearch(const Model& model, const RecomputeOptions& options, std::vector<Order> orders,
-                 std::int64_t known_bound, const Budget& whole);
+  // No plan costs less than `known_bound`. Each call below gets a part of `whole`; progress counts the nodes
+  // of all. Without a time limit there, the searches end when a default effort is spent.
+  SequenceSearch(const Model& model, const RecomputeOptions& options,
+                 const std::vector<Order>& orders, std::int64_t known_bound, const Budget& whole);
 
   // Within the capacity of the options: what is known, what may prove something, and with a free order a first
   // good sequence. False if nothing is left to be found.
@@ -56,7 +56,7 @@ class SequenceSearch {
   // The same by changes at random alone, from `start`, or from `other` if that fits and costs less.
   void FindWithLess(Bytes capacity, Sequence start, const Sequence* other, std::uint64_t seed,
                     Budget& part);
-  // Within the capacity of the options again, with these, the best last, as all that was found.
+  // Within the capacity of the options again, with these, one or more, the best last, as all that was found.
   void Restore(std::vector<Found> found);
   // Changes the best, or without any the order that exceeds the capacity least, until that costs no more
   // than was asked for; without any, until something fits.
@@ -75,7 +75,8 @@ class SequenceSearch {
   // The most that a plan may cost to be as near to the bound as was asked for.
   [[nodiscard]] std::int64_t Enough() const;
   [[nodiscard]] bool IsEnough() const { return best_cost() <= Enough(); }
-  [[nodiscard]] bool WorkIsSpent() const { return work_.spent(); }
+  // A search has ended for lack of work.
+  [[nodiscard]] bool OutOfWork() const { return out_of_work_ || work_.spent(); }
 
  private:
   using Orders = std::vector<std::vector<Op>>;
@@ -133,8 +134,9 @@ class SequenceSearch {
   const Budget& whole_;
   const bool limited_;
   const Orders orders_;
-  Bytes capacity_;            // That is searched for now.
-  Budget* budget_ = nullptr;  // Of the call that runs.
+  Bytes capacity_;                   // That is searched for now.
+  Budget* budget_ = nullptr;         // Of the call that runs, or a part of it,
+  std::vector<const Budget*> live_;  // which is the last of these.
   // While groups are searched: these. Sequences are then those of their model.
   const Groups* groups_ = nullptr;
   std::optional<Groups> grouped_;
@@ -147,6 +149,7 @@ class SequenceSearch {
   std::optional<Sequence> start_;  // For changes at random, as long as nothing fits.
   std::int64_t bound_;
   bool infeasible_ = false;
+  bool out_of_work_ = false;
 };
 
 }  // namespace berth::internal::recompute
