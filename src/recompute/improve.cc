@@ -308,7 +308,8 @@ std::size_t Improver::SomeDistance(std::size_t most) {
 
 // One execution elsewhere; mostly not far.
 bool Improver::MoveSome() {
-  if (timeline_.excess() > 0 && random_.Chance(kChanceOfAcross)) return MoveAcrossPeak();
+  if (!fixed_order_ && timeline_.excess() > 0 && random_.Chance(kChanceOfAcross))
+    return MoveAcrossPeak();
   const std::size_t from = SomePosition();
   std::size_t lower = 0;
   std::size_t upper = 0;

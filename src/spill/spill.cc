@@ -3,8 +3,9 @@
 // First each known order gets a plan; least peaks, minimum cuts and what is live for certain give a bound
 // for all orders. Then each known order is searched by itself, as a chain of operators: other orders have
 // to beat the cheapest of these. Then beams over all orders, from narrow to wide, alternate with best-first
-// search, which can prove a bound, as windows and segments along the best order do. Each search has a limit several times that of the one before, so
-// easy graphs are solved at once, and for hard ones the last search takes most of the effort.
+// search, which can prove a bound, as windows and segments along the best order do. Each search has a limit
+// several times that of the one before, so easy graphs are solved at once, and for hard ones the last search
+// takes most of the effort.
 // Addresses come last, cheapest schedule first.
 //
 // Where sets of all operators do not fit the memory, each order gets a schedule in near-linear time,
