@@ -47,7 +47,8 @@ struct OffChipCopy {
   friend bool operator==(const OffChipCopy&, const OffChipCopy&) = default;
 };
 
-// What happens when, in nanoseconds from the beginning of the run. Sums above 2^60 are 2^60 + 1.
+// What happens when, in nanoseconds from the beginning of the run. Times above 2^60 are 2^60 + 1, so their
+// sum one_by_one() is at most 2^61 + 2.
 struct OffChipRun {
   // In the order in which they are made; their bytes add up to Traffic.
   std::vector<OffChipCopy> copies;
@@ -66,7 +67,8 @@ struct OffChipRun {
 // out, also those that stay to the end. Operators take their costs. Energy is Link::picojoules_per_byte times
 // the bytes of Traffic: it does not depend on when copies are made.
 // Errors: kInvalidPlan for a plan without addresses or with several memories; kInvalidOptions for a link out of
-// bounds and, naming an operator, where times in ns are missing. Cost: O(n log n).
+// bounds and, naming an operator, where times in ns are missing. Cost: O(n log n) for n residencies and
+// uses.
 [[nodiscard]] Result<OffChipRun> RunOffChip(const Graph& graph, const Link& link,
                                             const MemoryPlan& plan);
 

@@ -123,7 +123,8 @@ Result<PlanAnswer> SearchForSpills(const Graph& graph, const SpillOptions& optio
   PlanAnswer answer = BERTH_TRY(
       SearchInPart(graph, options, std::move(copy), seconds, known, kShareOfFirst, budget));
   // Where one order is given, and its least traffic is proved without addresses, those are all that is open.
-  const bool by_sum = options.fixed_order && answer.traffic_by_sum <= answer.traffic_bound;
+  const bool by_sum =
+      options.fixed_order && answer.best && answer.traffic_by_sum <= answer.traffic_bound;
   if (IsOpen(answer, useful, budget) && !by_sum) {
     Budget part(budget, kShareOfSequences);
     BERTH_TRY(ImproveSpills(graph, options, answer, part));
@@ -150,7 +151,7 @@ Result<void> ImproveSpills(const Graph& graph, const SpillOptions& options, Plan
     if (!options.fixed_order) again.orders.push_back(answer.best->order);
   }
   // The bound of an order may count addresses: sequences have less traffic before these are found.
-  const Bytes bound = std::min(answer.traffic_bound, answer.traffic_by_sum);
+  const Bytes bound = answer.best ? std::min(answer.traffic_bound, answer.traffic_by_sum) : 0;
   PlanAnswer found = BERTH_TRY(recompute::PlanValid(WithoutRepeats(graph), again, bound, budget));
   answer.traffic_bound =
       std::max(answer.traffic_bound, RoundUp(found.recompute_bound, DivisorOf(graph)));

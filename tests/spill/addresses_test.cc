@@ -320,7 +320,9 @@ TEST(ImproveAddressesTest, ALimitThatEndedIsTheReason) {
   ASSERT_TRUE(effort.has_value());
   EXPECT_EQ(effort->stopped, StopReason::kEffort);
   options.placer = FindsNothing;
-  const auto algorithm = PlanWithSpills(graph, options, limited);
+  Budget fresh;
+  fresh.SetNodeLimit(100'000);
+  const auto algorithm = PlanWithSpills(graph, options, fresh);
   ASSERT_TRUE(algorithm.has_value());
   EXPECT_NE(algorithm->stopped, StopReason::kEffort);
 }

@@ -746,6 +746,11 @@ TEST_F(SuitesTest, RefusesWhatItDoesNotKnow) {
   ExpectRefused(Lab({"suite", "telamalloc", Path("absent.csv"), "--only", "table2"}), "absent.csv");
   ExpectRefused(Lab({"suite", "olla", "--data", Path("nowhere")}),
                 "holds neither training/ nor inference/");
+  const auto many = Lab({"suite", "telamalloc", "--only", "figure14", "--inputs", "1000000"});
+  EXPECT_EQ(many.exit_code, 2);
+  EXPECT_NE(many.standard_error.find("1000000 is more than the 100,000 that figure14 makes"),
+            std::string::npos)
+      << many.standard_error;
   ExpectRefused(Lab({"suite", "olla", SmallTable(), "--only", "figure7"}),
                 "not a model, but a table of buffers");
   ExpectRefused(Lab({"bench", SmallTable(), "--quick"}), "unknown option '--quick'");

@@ -304,8 +304,7 @@ TEST(HighestScore, GoesWhereTheScoreIsHighestOrStays) {
   EXPECT_GT(moves, 10);
 }
 
-// No chance, no restart, no patience and no turns: the option is the rule alone, which ends a search
-// where all candidates are used up.
+// No chance, no restart, no patience and no turns: the option is the rule alone.
 TEST(HighestScore, IsTheModelAlone) {
   std::vector<BacktrackPoint> points(2);
   points[1].level = 10;

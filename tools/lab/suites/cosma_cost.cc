@@ -1,7 +1,10 @@
 // What the off-chip traffic of COSMA's experiments costs: energy and time. The paper counts bytes alone and says
 // of their cost that it is considerable (its introduction, after Horowitz 2014). So the accelerator is ours, and
 // energy per byte is that source's.
+#include <array>
+#include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,7 +32,9 @@ double Ratio(std::int64_t a, std::int64_t b) {
 }
 
 Cell EnergyCell(double picojoules) {
-  return {cli::FormatEnergy(picojoules), std::to_string(static_cast<std::int64_t>(picojoules))};
+  std::array<char, 400> whole{};
+  std::snprintf(whole.data(), whole.size(), "%.0f", std::trunc(picojoules));
+  return {cli::FormatEnergy(picojoules), whole.data()};
 }
 
 }  // namespace

@@ -22,7 +22,7 @@
 namespace berth::lab {
 namespace {
 
-// Larger joint programs are not tried: CBC has not even a plan then.
+// Larger joint programs are not tried: at this size few have a plan within the limit.
 constexpr std::int64_t kMostVariables = 20'000;
 // Of the generated graphs.
 constexpr std::int64_t kMostOperators = 20;

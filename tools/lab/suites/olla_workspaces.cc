@@ -72,6 +72,7 @@ std::optional<Bytes> MatrixOf(const Graph& graph, const std::vector<std::int64_t
   const TensorIndex input = gradient ? op.inputs[1] : op.inputs[0];
   const Bytes rows = graph.tensors[op.inputs[weights]].bytes / kElement / out;
   const Bytes positions = graph.tensors[result].bytes / kElement / out;
+  if (rows > 0 && positions > kMaxBytes / kElement / rows) return std::nullopt;
   const Bytes bytes = rows * positions * kElement;
   return bytes > graph.tensors[input].bytes ? bytes : 0;
 }

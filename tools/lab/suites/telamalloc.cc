@@ -9,6 +9,7 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <string>
 #include <utility>
 
 #include "base/try.h"
@@ -301,7 +302,13 @@ void AddOnChip(const std::vector<SuiteInput>& models, std::uint64_t seed,
 // seeds where these are not enough.
 Result<std::vector<SuiteInput>> ManyInputs(Lab& lab) {
   constexpr std::size_t kAll = 1'000'000;
+  constexpr std::int64_t kMostInputs = 100'000;
   const bool quick = lab.options().quick;
+  if (lab.options().inputs.value_or(0) > kMostInputs) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--inputs: " + std::to_string(*lab.options().inputs) +
+                    " is more than the 100,000 that figure14 makes at most");
+  }
   const auto models = BERTH_TRY(lab.Models(quick ? 2 : kAll, false));
   std::vector<SuiteInput> inputs;
   if (!quick) inputs = BERTH_TRY(PublishedInputs(lab, models));

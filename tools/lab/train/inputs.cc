@@ -67,8 +67,10 @@ Result<InputSource> InputSource::OfTables(const std::vector<std::string>& paths)
         continue;
       }
       const Bytes memory = lab::PercentOf(MaxLiveLoad(table.problem).load, percent);
-      source.parts_.push_back({table.name + " in a memory of " + std::to_string(percent) + " %",
-                               KeepOnChip(table.problem, memory, 1)});
+      Problem kept = KeepOnChip(table.problem, memory, 1);
+      if (kept.buffers.empty()) continue;
+      source.parts_.push_back(
+          {table.name + " in a memory of " + std::to_string(percent) + " %", std::move(kept)});
     }
   }
   return source;
