@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "berth/answer.h"
 #include "berth/budget.h"
@@ -55,6 +56,15 @@ struct PlacementProof {
 [[nodiscard]] Result<PlacementProof> ProvePlacement(const Problem& problem,
                                                     const PlanAnswer& answer,
                                                     const ProofOptions& options, Budget& budget);
+
+// As Place(), and tells what a proof that nothing fits was derived from, for searches that choose what is
+// placed: of the choices that contain all of `core` none fits either (logic-based Benders decomposition).
+// `core`: if the outcome is kInfeasible, buffers that cannot be placed by themselves, by index,
+// increasing, not always the fewest; nothing if the proof does not tell. Algorithm::kGuided tells, and so
+// kAuto may, for up to 2^12 buffers. Cost and errors: those of Place(); Explain() finds fewest buffers.
+[[nodiscard]] Result<PlanAnswer> PlaceWithCore(const Problem& problem, const PlaceOptions& options,
+                                               Budget& budget,
+                                               std::optional<std::vector<std::size_t>>& core);
 
 }  // namespace berth
 

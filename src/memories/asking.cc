@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "place/core.h"
+#include "berth/prove.h"
 
 namespace berth::internal::memories {
 namespace {

@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "base/check.h"
+#include "berth/prove.h"
 #include "model/answer.h"
 #include "model/heights.h"
 #include "model/instance.h"
-#include "place/core.h"
 #include "place/engines.h"
 #include "place/exact.h"
 #include "place/greedy/greedy.h"
@@ -347,16 +347,16 @@ Result<PlanAnswer> PlaceProblem(const Problem& problem, const PlaceOptions& opti
 
 }  // namespace
 
-Result<PlanAnswer> PlaceWithCore(const Problem& problem, const PlaceOptions& options,
-                                 Budget& budget, Core& core) {
-  core.reset();
-  return PlaceProblem(problem, options, budget, &core);
-}
-
 }  // namespace internal
 
 Result<PlanAnswer> Place(const Problem& problem, const PlaceOptions& options, Budget& budget) {
   return internal::PlaceProblem(problem, options, budget, nullptr);
+}
+
+Result<PlanAnswer> PlaceWithCore(const Problem& problem, const PlaceOptions& options,
+                                 Budget& budget, std::optional<std::vector<std::size_t>>& core) {
+  core.reset();
+  return internal::PlaceProblem(problem, options, budget, &core);
 }
 
 }  // namespace berth

@@ -97,7 +97,10 @@ Result<void> SearchAgain(const Graph& graph, const SpillOptions& options, spill:
   PlanAnswer found =
       BERTH_TRY(SearchInPart(graph, again, std::move(model), seconds, known, 1, budget));
   answer.traffic_bound = std::max(answer.traffic_bound, found.traffic_bound);
-  answer.traffic_by_sum = std::min(answer.traffic_by_sum, found.traffic_by_sum);
+  if (found.best) {
+    answer.traffic_by_sum =
+        answer.best ? std::min(answer.traffic_by_sum, found.traffic_by_sum) : found.traffic_by_sum;
+  }
   answer.stopped = found.stopped;
   if (found.best && found.fits() && found.best->traffic.avoidable() < known.traffic) {
     answer.best = std::move(found.best);
@@ -157,7 +160,7 @@ Result<void> ImproveSpills(const Graph& graph, const SpillOptions& options, Plan
       std::max(answer.traffic_bound, RoundUp(found.recompute_bound, DivisorOf(graph)));
   if (found.best && found.fits()) {
     const Bytes traffic = found.best->traffic.avoidable();
-    answer.traffic_by_sum = std::min(answer.traffic_by_sum, traffic);
+    answer.traffic_by_sum = answer.best ? std::min(answer.traffic_by_sum, traffic) : traffic;
     if (!known || traffic < answer.best->traffic.avoidable()) {
       answer.best = std::move(found.best);
       answer.best->traffic.cost = 0;

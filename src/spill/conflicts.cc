@@ -8,9 +8,9 @@
 
 #include "base/arithmetic.h"
 #include "base/try.h"
+#include "berth/prove.h"
 #include "graph/plan.h"
 #include "memories/gap_selection.h"
-#include "place/core.h"
 
 namespace berth::internal::spill {
 namespace {

@@ -4,7 +4,7 @@
 // Mathematical Programming 96, 2003). In a gap, between two accesses in a row, a storage stays or
 // leaves. By turns a master problem chooses the gaps with the least traffic that fit by bytes
 // (memories/gap_selection.h), and the placer looks for offsets of that choice. If it is proved that there
-// are none, the proof names residencies that are in conflict (place/core.h): not all of the gaps in them
+// are none, the proof names residencies that are in conflict (PlaceWithCore()): not all of the gaps in them
 // may stay, which the master problem knows from then on. So the first choice that gets offsets has the
 // least traffic of this order.
 //

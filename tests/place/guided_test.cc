@@ -17,7 +17,7 @@
 
 #include "base/random.h"
 #include "berth/place.h"
-#include "place/core.h"
+#include "berth/prove.h"
 #include "place/learning/engine.h"
 #include "testing/differential.h"
 #include "testing/oracle.h"
