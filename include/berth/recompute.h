@@ -70,7 +70,8 @@ struct RecomputeOptions {
   // Gives the residencies their addresses. Empty: the plan has no addresses.
   Placer placer = DefaultPlacer();
   RecomputeRules rules;
-  std::uint64_t seed = 1;  // Of the exchanges.
+  std::size_t most_bytes = std::size_t{2} << 30;  // Memory for one search, roughly; at least 1 MiB.
+  std::uint64_t seed = 1;                         // Of the exchanges.
   // Called from the calling thread, with the cost, when the best plan or the bound changes.
   std::function<void(const Progress&)> progress;
 };

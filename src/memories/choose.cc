@@ -231,6 +231,8 @@ class ChoiceSearch::Impl {
       answer_.profit = floor;
       answer_.choice.reset();
     }
+    // The rest of a selection has a relaxation of its own, beside this one.
+    relaxation_.LimitMemory(limits.most_bytes / 2);
     if (rest_) return RunRest(limits, budget);
     limits_ = limits;
     budget_ = &budget;
@@ -425,6 +427,7 @@ bool ChoiceSearch::Impl::Restart() {
 Chosen ChoiceSearch::Impl::RunRest(const ChooseLimits& limits, Budget& budget) {
   const std::int64_t decided = remainder_->profit;
   ChooseLimits narrow = limits;
+  narrow.most_bytes /= 2;
   if (restarted_) narrow.width = std::min(narrow.width, kNodeWidth);
   const Chosen chosen =
       rest_->Run(std::max<std::int64_t>(Threshold() - decided, -1), narrow, budget);

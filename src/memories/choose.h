@@ -16,6 +16,8 @@ namespace berth::internal::memories {
 struct ChooseLimits {
   bool covers = true;
   std::size_t width = 1 << 16;  // States of a sweep at most.
+  // Memory for the relaxation, roughly: with less there are fewer rows, so that the bound is weaker.
+  std::size_t most_bytes = std::size_t{2} << 30;
 };
 
 struct Chosen {

@@ -74,6 +74,8 @@ class Relaxation {
   // Changes what an item may do.
   void Allow(std::size_t item, std::uint64_t allowed);
 
+  // Adds no more rows once their table takes more memory.
+  void LimitMemory(std::size_t most_bytes) { simplex_.LimitMemory(most_bytes); }
   // Adds rows that the solution violates until none is, and `rounds` rounds of cuts. What it takes for
   // infeasible is not proved: the prices then say so, or a sweep.
   void Solve(int rounds, Budget& budget);

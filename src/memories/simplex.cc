@@ -83,6 +83,10 @@ Simplex::Simplex(const std::vector<double>& profits)
   }
 }
 
+void Simplex::LimitMemory(std::size_t most_bytes) {
+  most_entries_ = std::min(kMostEntries, most_bytes / sizeof(double));
+}
+
 std::size_t Simplex::AddRow(const std::vector<Term>& terms, double limit) {
   double scale = 0;
   for (const auto& [variable, coefficient] : terms) scale = std::max(scale, coefficient);
@@ -103,7 +107,13 @@ std::size_t Simplex::AddRow(const std::vector<Term>& terms, double limit) {
 
 // The table's row for the row given, with its slack as the basic variable.
 void Simplex::Append(std::size_t given) {
-  table_.resize((given + 1) * columns_, 0);
+  const std::size_t entries = (given + 1) * columns_;
+  if (entries > table_.capacity()) {
+    // Past half of what is allowed for all of it at once: the old table and the new one exist together.
+    const std::size_t twice = 2 * table_.capacity();
+    table_.reserve(std::max(entries, twice > most_entries_ / 2 ? most_entries_ : twice));
+  }
+  table_.resize(entries, 0);
   double* const row = Row(given);
   double slack = given_[given].limit;
   for (const auto& [variable, coefficient] : given_[given].terms) {

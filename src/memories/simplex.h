@@ -22,6 +22,8 @@ class Simplex {
  public:
   // One variable, at first between 0 and 1, for each profit.
   explicit Simplex(const std::vector<double>& profits);
+  // The table takes no more memory, of at most 128 MiB; while it grows, a half more.
+  void LimitMemory(std::size_t most_bytes);
 
   using Term = std::pair<std::size_t, double>;  // Variable, coefficient.
   // The index of the row. Variables may not be repeated.
@@ -45,7 +47,7 @@ class Simplex {
   [[nodiscard]] double Ray(std::size_t row) const;
   [[nodiscard]] double Shortage() const;
   // Whether the table may grow: callers add no more rows once it may not.
-  [[nodiscard]] bool HasRoom() const { return (rows_ + 1) * columns_ <= kMostEntries; }
+  [[nodiscard]] bool HasRoom() const { return (rows_ + 1) * columns_ <= most_entries_; }
   [[nodiscard]] std::int64_t WorkOfRow() const { return static_cast<std::int64_t>(columns_); }
   [[nodiscard]] bool IsSmall() const { return rows_ * columns_ <= kMostEntries / 16; }
   [[nodiscard]] std::size_t num_rows() const { return rows_; }
@@ -66,6 +68,7 @@ class Simplex {
   // Variables 0 .. columns_ - 1 are the caller's; columns_ + r is the slack of row r.
   std::size_t columns_ = 0;
   std::size_t rows_ = 0;
+  std::size_t most_entries_ = kMostEntries;
   std::vector<double> profits_;
   std::vector<double> lower_;
   std::vector<double> upper_;

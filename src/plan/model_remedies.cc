@@ -449,6 +449,7 @@ std::optional<Remedy> ModelRemedies::Recompute(const Variant& variant, Bytes cap
   options.capacity = capacity;
   options.counting = plan_.schedule.counting;
   options.fixed_order = answer_.fixed_order;
+  options.most_bytes = plan_.schedule.most_bytes;
   options.placer = [this](const Problem& problem, Budget& own) {
     PlaceOptions place = plan_.place;
     place.minimize = false;

@@ -242,6 +242,7 @@ Result<PlanAnswer> PlanWithRepeats(const Graph& graph, const PlanOptions& option
   recompute.counting = counting;
   recompute.fixed_order = fixed;
   recompute.gap = options.gap;
+  recompute.most_bytes = options.schedule.most_bytes;
   if (options.order) {
     recompute.orders = {*options.order};
   } else {

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/gap.h"
 #include "base/try.h"
+#include "base/within_memory.h"
 #include "graph/plan.h"
 #include "recompute/entry.h"
 
@@ -83,6 +84,14 @@ Result<PlanAnswer> SearchInPart(const Graph& graph, const SpillOptions& options,
   return spill::PlanValid(graph, options, std::move(model), seconds, known, part);
 }
 
+// `search` changes the answer once it has ended.
+template <typename Search>
+Result<void> IfMemoryAllows(PlanAnswer& answer, Search search) {
+  Result<void> ended;
+  if (!WithinMemory([&] { ended = search(); })) answer.stopped = StopReason::kSize;
+  return ended;
+}
+
 // The search over residencies once more, from what is known by now.
 Result<void> SearchAgain(const Graph& graph, const SpillOptions& options, spill::Model model,
                          double seconds, Bytes useful, PlanAnswer& answer, Budget& budget) {
@@ -130,10 +139,12 @@ Result<PlanAnswer> SearchForSpills(const Graph& graph, const SpillOptions& optio
       options.fixed_order && answer.best && answer.traffic_by_sum <= answer.traffic_bound;
   if (IsOpen(answer, useful, budget) && !by_sum) {
     Budget part(budget, kShareOfSequences);
-    BERTH_TRY(ImproveSpills(graph, options, answer, part));
+    BERTH_TRY(IfMemoryAllows(answer, [&] { return ImproveSpills(graph, options, answer, part); }));
   }
   if (IsOpen(answer, useful, budget)) {
-    BERTH_TRY(SearchAgain(graph, options, std::move(model), seconds, useful, answer, budget));
+    BERTH_TRY(IfMemoryAllows(answer, [&] {
+      return SearchAgain(graph, options, std::move(model), seconds, useful, answer, budget);
+    }));
   }
   return answer;
 }
@@ -146,6 +157,7 @@ Result<void> ImproveSpills(const Graph& graph, const SpillOptions& options, Plan
   again.orders = options.orders;
   again.fixed_order = options.fixed_order;
   again.gap = options.gap;
+  again.most_bytes = options.most_bytes;
   again.placer = options.placer;
   again.link = kOfBytes;
   const bool known = answer.fits() && answer.best && answer.best->addressed;

@@ -30,8 +30,8 @@ constexpr double kShareOfUsual = 0.1;
 
 }  // namespace
 
-Gaps::Gaps(const Model& model, const std::vector<Op>& order, Bytes capacity)
-    : steps_(order.size()) {
+Gaps::Gaps(const Model& model, const std::vector<Op>& order, Bytes capacity, std::size_t most_bytes)
+    : steps_(order.size()), most_bytes_(most_bytes) {
   struct Use {
     std::uint32_t step = 0;
     std::int32_t leaves = 0;
@@ -299,7 +299,11 @@ Gaps::Answer Gaps::Choose(const std::vector<std::int64_t>& extra, Depth depth, C
                                                       : kNodesOfProof;
   part.SetNodeLimit(std::min(nodes, part.node_limit()));
   memories::ChooseLimits limits;
-  if (depth == Depth::kQuick) limits = {false, kWidthOfQuick};
+  limits.most_bytes = most_bytes_;
+  if (depth == Depth::kQuick) {
+    limits.covers = false;
+    limits.width = kWidthOfQuick;
+  }
   memories::GapSelection::Answer chosen =
       selection.Choose(limits, std::numeric_limits<std::int64_t>::max(), part);
   if (depth == Depth::kProof) answer.bound = chosen.bound;

@@ -29,7 +29,9 @@ namespace berth::internal::recompute {
 // One order, with each operator once, and its gaps.
 class Gaps {
  public:
-  Gaps(const Model& model, const std::vector<Op>& order, Bytes capacity);
+  // `most_bytes`: memory for one choice, roughly.
+  Gaps(const Model& model, const std::vector<Op>& order, Bytes capacity,
+       std::size_t most_bytes = std::size_t{2} << 30);
 
   // By storage, then time. Only those that can be dropped and have steps in between.
   [[nodiscard]] const std::vector<Gap>& all() const { return gaps_; }
@@ -82,6 +84,7 @@ class Gaps {
                                                           const std::vector<Wide>& shares);
 
   std::size_t steps_;
+  std::size_t most_bytes_;
   std::vector<Bytes> size_;  // By gap.
   std::vector<Gap> gaps_;
   std::vector<Bytes> room_;

@@ -24,6 +24,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "base/wide.h"
+#include "base/within_memory.h"
 #include "graph/plan.h"
 #include "recompute/entry.h"
 #include "recompute/model.h"
@@ -35,6 +36,8 @@ namespace berth {
 namespace internal::recompute {
 namespace {
 
+// Of RecomputeOptions::most_bytes.
+constexpr std::size_t kLeastBytes = std::size_t{1} << 20;
 // Of all the time that is left: the first search, each one with less memory, and each of at most
 // kMostRoundsOn that go on from a plan.
 constexpr double kShareOfFirst = 0.4;
@@ -83,7 +86,10 @@ class Planner {
     }
     if (answer_.least.bytes <= options_.capacity) {
       placer_.Begin();
-      BERTH_TRY(Search());
+      Result<void> ended;
+      // What is proved holds, and so do plans with addresses: the rest of the search is gone.
+      if (!WithinMemory([&] { ended = Search(); })) out_of_memory_ = true;
+      BERTH_TRY(std::move(ended));
     }
     Conclude();
     answer_.nodes = budget_.nodes_spent() - nodes_before;
@@ -229,6 +235,7 @@ class Planner {
     } else {
       const bool near = placer_.HasPlanWithin(search_.Enough());
       answer_.stopped = options_.gap > 0 && near                ? StopReason::kGap
+                        : out_of_memory_                        ? StopReason::kSize
                         : out_of_budget_ || budget_.Exhausted() ? StopReason::kBudget
                         : search_.OutOfWork()                   ? StopReason::kEffort
                                                                 : StopReason::kAlgorithm;
@@ -244,6 +251,7 @@ class Planner {
   SequencePlacer placer_;
   int less_ = 0;  // The first search reduced the capacity by so many ten-thousandths.
   bool out_of_budget_ = false;
+  bool out_of_memory_ = false;
 };
 
 }  // namespace
@@ -290,6 +298,10 @@ Result<PlanAnswer> PlanValid(const Graph& graph, const RecomputeOptions& options
   if (options.capacity < 0 || options.capacity > kMaxBytes) {
     return Fail(ErrorCode::kInvalidOptions, "the capacity is " + std::to_string(options.capacity) +
                                                 " bytes but must be from 0 to 2^60");
+  }
+  if (options.most_bytes < kLeastBytes) {
+    return Fail(ErrorCode::kInvalidOptions, "most_bytes is " + std::to_string(options.most_bytes) +
+                                                ", less than " + std::to_string(kLeastBytes));
   }
   return Planner(graph, options, known_bound, budget).Run();
 }

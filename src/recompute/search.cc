@@ -346,7 +346,7 @@ void SequenceSearch::SearchOrders() {
 void SequenceSearch::SearchOrder(const std::vector<Op>& order) {
   const bool proves = options_.fixed_order && groups_ == nullptr;
   RepairOrder(order);
-  const Gaps gaps(searched(), order, capacity_);
+  const Gaps gaps(searched(), order, capacity_, options_.most_bytes);
   if (!gaps.fits_at_all()) {
     infeasible_ = infeasible_ || proves;
     return;

@@ -40,6 +40,7 @@ struct AddressOptions {
   Bytes limit = std::numeric_limits<Bytes>::max();
   // A plan with at most this traffic (in bytes) need not be improved.
   Bytes enough = 0;
+  std::size_t most_bytes = std::size_t{2} << 30;  // Memory for one search, roughly.
 };
 
 // A layout and its plan with offsets, all within the capacity.

@@ -47,7 +47,8 @@ struct Conflict {
 // The gaps of one order, and the cheapest choices of those that stay.
 class Master {
  public:
-  Master(Layout layout, Bytes capacity) : layout_(std::move(layout)), capacity_(capacity) {
+  Master(Layout layout, Bytes capacity, std::size_t most_bytes)
+      : layout_(std::move(layout)), capacity_(capacity), most_bytes_(most_bytes) {
     Bytes divisor = 0;
     for (const Stays& stays : layout_.storages) divisor = std::gcd(divisor, stays.size);
     divisor_ = std::max<Bytes>(divisor, 1);
@@ -112,6 +113,7 @@ class Master {
 
   Layout layout_;
   Bytes capacity_;
+  std::size_t most_bytes_;
   Bytes divisor_ = 1;  // Of all sizes, so of all traffic.
   std::vector<Gap> gaps_;
   std::vector<std::size_t> first_gap_;   // By storage, and one past the last.
@@ -178,7 +180,9 @@ std::optional<Bytes> Master::Choose(Bytes most, Budget& budget) {
   std::vector<char> kept(gaps_.size(), 1);
   Bytes bound = question.sunk;
   if (question.sunk <= most && !selection.empty()) {
-    const auto chosen = selection.Choose({}, most - question.sunk + 1, budget);
+    memories::ChooseLimits limits;
+    limits.most_bytes = most_bytes_;
+    const auto chosen = selection.Choose(limits, most - question.sunk + 1, budget);
     bound += chosen.bound;
     // Without a choice everything leaves.
     kept = chosen.kept ? *chosen.kept : std::vector<char>(gaps_.size(), 0);
@@ -305,7 +309,7 @@ class ConflictSearch {
         limits_(limits),
         placer_(placer),
         budget_(budget),
-        master_(std::move(layout), options.capacity),
+        master_(std::move(layout), options.capacity, options.most_bytes),
         most_(std::min(options.limit, kMaxBytes)) {}
 
   // False: something was left out, by the budget or other limits.

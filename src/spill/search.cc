@@ -505,12 +505,16 @@ void Search::Rehash(std::size_t slots) {
   }
 }
 
-// Reserves room for twice as many states. Past half of the allowed number it reserves room for all,
-// which avoids a second copy.
+// Reserves room for twice as many states. While the vectors move, the old states and the new room
+// exist together: past half of the allowed number it reserves room for all, and no more than that
+// while it is enough.
 void Search::Grow() {
   const std::size_t most = effort_.most_bytes / (sizeof(Node) + stride_ * sizeof(Word));
-  std::size_t next = std::max<std::size_t>(2 * nodes_.capacity(), 1024);
-  if (next > most / 2 && next < 2 * most) next = std::max(next, most + most / 64);
+  const std::size_t allowed = most + most / 64;
+  const std::size_t capacity = nodes_.capacity();
+  std::size_t next = std::max<std::size_t>(2 * capacity, 1024);
+  if (next > most / 2 && capacity < allowed) next = allowed;
+  if (capacity >= allowed) next = std::max<std::size_t>(capacity + capacity / 8, 1024);
   nodes_.reserve(next);
   words_.reserve(next * stride_);
 }

@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <limits>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -32,6 +33,7 @@
 #include "base/text.h"
 #include "base/try.h"
 #include "base/wide.h"
+#include "base/within_memory.h"
 #include "graph/plan.h"
 #include "spill/addresses.h"
 #include "spill/cuts.h"
@@ -210,7 +212,10 @@ class Planner {
       part.SetNodeLimit(part.node_limit() - part.node_limit() / kShare);
     }
     search_budget_ = &part;
-    FindSchedulesWithinPart();
+    if (!internal::WithinMemory([&] { FindSchedulesWithinPart(); })) {
+      if (schedules_.empty()) throw std::bad_alloc();
+      out_of_states_ = true;
+    }
     out_of_budget_ = part.Exhausted();
     out_of_work_ = out_of_work_ || effort_.spent();
     search_budget_ = nullptr;
@@ -446,7 +451,9 @@ class Planner {
     };
     AddressAnswer found;
     if (!budget_.cancelled()) {
-      found = BERTH_TRY(find(budget_));
+      Result<AddressAnswer> answer = AddressAnswer{};
+      if (!internal::WithinMemory([&] { answer = find(budget_); })) out_of_states_ = true;
+      found = BERTH_TRY(std::move(answer));
       if (!budget_.cancelled()) return found;
     }
     // A schedule is worth nothing without addresses, and a search for them that was cut short
@@ -485,6 +492,7 @@ class Planner {
     const std::size_t most = std::min(kMostSchedules, schedules_.size());
     AddressOptions address_options;
     address_options.capacity = options_.capacity;
+    address_options.most_bytes = options_.most_bytes;
     address_options.enough = schedules_.front().cost;
     if (options_.gap > 0) {
       address_options.enough =
@@ -508,9 +516,13 @@ class Planner {
     const Bytes enough = std::max({address_options.enough, bound, address_bound_});
     if (limited && best->plan.traffic.avoidable() > enough) {
       address_options.limit = best->plan.traffic.avoidable();
-      AddressAnswer better = BERTH_TRY(
-          ImproveAddresses(graph_, std::move(*best), address_options, options_.placer, budget_));
-      best = std::move(better.best);
+      Result<AddressAnswer> improved = AddressAnswer{};
+      const bool within = internal::WithinMemory([&] {
+        improved = ImproveAddresses(graph_, *best, address_options, options_.placer, budget_);
+      });
+      AddressAnswer better = BERTH_TRY(std::move(improved));
+      if (within) best = std::move(better.best);
+      if (!within) out_of_states_ = true;
       addresses_.out_of_nodes = false;  // The limit counts.
       NoteEnd(better);
     }

@@ -149,7 +149,9 @@ class Bounder {
     Budget part(budget_, 1.0);
     part.SetNodeLimit(std::min({kMostNodes, part.node_limit(), effort_.work / kWorkOfNode}));
     const std::int64_t before = part.nodes_spent();
-    Raise(selection.Choose({}, upper, part).bound);
+    memories::ChooseLimits limits;
+    limits.most_bytes = effort_.most_bytes;
+    Raise(selection.Choose(limits, upper, part).bound);
     effort_.work -= (part.nodes_spent() - before) * kWorkOfNode;
   }
 

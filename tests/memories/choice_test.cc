@@ -96,6 +96,34 @@ TEST(Choose, FindsTheBestOfAllChoices) {
   }
 }
 
+// With room for few rows or none: the bound is weaker, but holds, and the search ends with a proof.
+TEST(Choose, KeepsToItsMemory) {
+  int weaker = 0;
+  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+    SCOPED_TRACE(seed);
+    const Selection selection = RandomSelection(seed);
+    const std::int64_t best = BestByTryingAll(selection, Choice(selection.items.size(), kOut), 0);
+    std::vector<std::int64_t> bounds;
+    for (const std::size_t most_bytes : {std::size_t{0}, std::size_t{200}, std::size_t{1} << 30}) {
+      ChooseLimits limits;
+      limits.most_bytes = most_bytes;
+      Budget budget;
+      const Chosen chosen = Choose(selection, -1, limits, budget);
+      ASSERT_EQ(chosen.profit, best);
+      ASSERT_EQ(chosen.bound, best);
+      Relaxation relaxation(selection);
+      relaxation.LimitMemory(most_bytes);
+      relaxation.Solve(10, budget);
+      EXPECT_LE(relaxation.num_rows() * selection.items.size() * sizeof(double), most_bytes);
+      const Prices prices = relaxation.Exact(-1);
+      bounds.push_back(prices.bound / prices.scale);
+      EXPECT_GE(bounds.back(), best);
+    }
+    if (bounds.front() > bounds.back()) ++weaker;
+  }
+  EXPECT_GT(weaker, 100);
+}
+
 TEST(Choose, TakesWhatIsWorthSomethingOnlyTogether) {
   std::uint64_t taken = 0;
   for (std::uint64_t seed = 1; seed <= 1500; ++seed) {

@@ -196,6 +196,10 @@ TEST(Recompute, RefusesBadOptions) {
   EXPECT_EQ(PlanWithRecomputation(graph, options, budget).error().message,
             "the capacity is -1 bytes but must be from 0 to 2^60");
   options.capacity = 10;
+  options.most_bytes = 1000;
+  EXPECT_EQ(PlanWithRecomputation(graph, options, budget).error().message,
+            "most_bytes is 1000, less than 1048576");
+  options.most_bytes = RecomputeOptions().most_bytes;
   options.orders = {{3, 2, 1, 0}};
   EXPECT_EQ(PlanWithRecomputation(graph, options, budget).error().code, ErrorCode::kInvalidPlan);
 }

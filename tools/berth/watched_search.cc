@@ -2,6 +2,9 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <atomic>
@@ -28,6 +31,8 @@ void HandleSignals(void (*handler)(int)) {
 // The share of the memory that one search may fill with its states.
 constexpr Bytes kShareOfStates = 4;
 constexpr Bytes kLeastForStates = Bytes{1} << 20;
+// Blocks from this size on go back to the system when they are freed, and leave no holes.
+constexpr int kLargeBlock = 1 << 20;
 
 }  // namespace
 
@@ -38,6 +43,9 @@ void LimitMemory(const std::optional<Bytes>& limit) {
   if (data.rlim_max != RLIM_INFINITY && wanted > data.rlim_max) return;
   data.rlim_cur = wanted;
   static_cast<void>(setrlimit(RLIMIT_DATA, &data));
+#ifdef __GLIBC__
+  static_cast<void>(mallopt(M_MMAP_THRESHOLD, kLargeBlock));
+#endif
 }
 
 std::size_t StatesWithin(const std::optional<Bytes>& limit, std::size_t most_bytes) {
