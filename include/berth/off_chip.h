@@ -10,7 +10,9 @@
 //   channel   |        | out x  |        |  in x  |      |      `make y` runs, and comes back to bytes that
 //             0                                          ns     `make z` still uses.
 //
-//   * A copy out begins once the operator has run that gives the tensor its last value in this residency.
+//   * A copy out begins once the operator has run that gives the tensor its last value in this residency. Where
+//     none writes it there, it begins at the start of the residency: once the operators before it have run,
+//     and the copy back has been made that brings it, if one does.
 //   * A copy back begins once the operators have run that used its bytes for other tensors, and once these and
 //     the tensor itself have been copied out.
 //   * An operator begins when the one before it has ended, when what it touches has been copied back, and when

@@ -8,6 +8,9 @@
 #include "berth/io.h"
 #include "tests/cli/berth_process.h"
 #include "tests/graph/build.h"
+#include "tools/berth/model.h"
+#include "tools/berth/off_chip.h"
+#include "tools/berth/terminal.h"
 
 namespace berth::cli {
 namespace {
@@ -103,6 +106,34 @@ TEST_F(SpillsCommandTest, SaysWhatCopiesTakeOnADevice) {
   ExpectHas(text, " with copies beside operators, ");
   ExpectHas(text, "800.0 pJ for what is spilled and retrieved, 200.0 pJ compulsory\n");
   EXPECT_TRUE(run_of({"plan", OneSpillFile(), "--budget", "MR"}).is_null());
+  // With --recompute too, also where nothing is copied but the result: after 74 ns, for 8.
+  const std::vector<std::string> again = {"plan",        OneSpillFile(), "--budget",         "MP",
+                                          "--recompute", "--device",     Path("device.json")};
+  EXPECT_EQ(run_of(again).at("time"), 82);
+  ExpectHas(Berth(again).standard_output, "0 pJ for what is spilled and retrieved, 200.0 pJ");
+  const ProcessResult unlinked =
+      Berth({"plan", OneSpillFile(), "--budget", "MP", "--recompute", "--json"});
+  EXPECT_FALSE(Json::parse(unlinked.standard_output).contains("off_chip_run"));
+}
+
+// The command gives all operators a time in ns, or none.
+TEST(OffChipFactsTest, SayWhyTheTimeIsNotKnown) {
+  Model model;
+  model.graph = internal::OneSpill().graph;
+  model.graph.cost_unit = "flop";
+  for (Operator& op : model.graph.operators) op.cost = 1;
+  MemoryPlan plan;
+  plan.addressed = true;
+  plan.memories.resize(1);
+  FactList none;
+  AddOffChipFacts(model, plan, none);
+  EXPECT_EQ(none.ToString(), "");
+  model.device.emplace();
+  model.device->link = Link{1'000'000'000, 1'000'000'000, 0, {}};
+  FactList facts;
+  AddOffChipFacts(model, plan, facts);
+  ExpectHas(facts.ToString(), "not known: a run with copies off chip needs the time of every ");
+  EXPECT_TRUE(OffChipJson(model, plan).is_null());
 }
 
 TEST_F(SpillsCommandTest, PagesAndTracesShowSpills) {

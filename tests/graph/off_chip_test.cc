@@ -86,6 +86,25 @@ TEST_F(OneSpillRun, OtherBytesAreWaitedForByNone) {
   EXPECT_EQ(run.time, 65 + 8);
 }
 
+// x is dropped instead, and made again where y was: nothing is copied but the result.
+TEST_F(OneSpillRun, OperatorsThatRunAgainTakeTheirTimeAgain) {
+  plan.order = {0, 1, 2, 0, 3};
+  plan.residencies = {{0, 0, 2, 0}, {0, 3, 5, 8}, {1, 1, 3, 8}, {2, 2, 5, 0}, {3, 4, 5, 6}};
+  plan.residencies[4].written_out = true;
+  plan.traffic = {0, 0, 0, 2, 0};
+  plan.recomputed = {1, 10};
+  const auto valid = ValidatePlan(graph, {}, 12, plan);
+  ASSERT_TRUE(valid.has_value()) << valid.error().message;
+  const OffChipRun run = Run(kLink);
+  const std::vector<TimedRun::Interval> operators = {
+      {0, 10}, {10, 30}, {30, 60}, {60, 70}, {70, 75}};
+  EXPECT_EQ(run.operators, operators);
+  EXPECT_EQ(run.copies, (std::vector<OffChipCopy>{{4, true, false, 5, 5, {75, 83}}}));
+  EXPECT_EQ(run.computing, 75);
+  EXPECT_EQ(run.stalled, 0);
+  EXPECT_EQ(run.time, 83);
+}
+
 TEST_F(OneSpillRun, Refuses) {
   const auto refused = [&] { return RunOffChip(graph, kLink, plan).error().message; };
   graph.operators[1].cost.reset();
@@ -165,7 +184,15 @@ class Rules {
     }
     return nullptr;
   }
+  // Whether the operator of the step runs again there, and leaves out the tensor then.
+  [[nodiscard]] bool Skips(Step s, TensorIndex base) const {
+    const auto at = plan_.order.begin() + s;
+    const std::vector<TensorIndex>& skips = graph_.operators[*at].skips;
+    return std::find(skips.begin(), skips.end(), base) != skips.end() &&
+           std::find(plan_.order.begin(), at, *at) != at;
+  }
   [[nodiscard]] bool Touches(Step s, TensorIndex base) const {
+    if (Skips(s, base)) return false;
     const Operator& op = graph_.operators[plan_.order[static_cast<std::size_t>(s)]];
     const auto of = [&](const std::vector<TensorIndex>& list) {
       return std::any_of(list.begin(), list.end(),
@@ -174,6 +201,7 @@ class Rules {
     return of(op.inputs) || of(op.outputs) || of(op.mutates);
   }
   [[nodiscard]] bool Writes(Step s, TensorIndex base) const {
+    if (Skips(s, base)) return false;
     const Operator& op = graph_.operators[plan_.order[static_cast<std::size_t>(s)]];
     const auto is = [&](const std::vector<TensorIndex>& list) {
       return std::find(list.begin(), list.end(), base) != list.end();
@@ -247,42 +275,107 @@ Bytes Moved(const Graph& graph, const MemoryPlan& plan, const OffChipRun& run, b
   return moved;
 }
 
+struct RandomCase {
+  Graph graph;
+  Link link;
+  PlanOptions options;
+};
+
+RandomCase CaseOf(std::uint64_t seed, const GraphKnobs& knobs) {
+  RandomCase the;
+  the.graph = RandomGraph(seed, knobs);
+  Random random(seed);
+  the.graph.cost_unit = "ns";
+  for (Operator& op : the.graph.operators) op.cost = random.Uniform(0, 39);
+  the.link = {random.Uniform(1'000'000, 2'000'000'000),
+              random.Uniform(1'000'000, 2'000'000'000),
+              random.Uniform(0, 9),
+              {}};
+  the.options.capacity = NamedBudget::kOneOperator;
+  the.options.spill = true;
+  the.options.schedule.counting = {seed % 2 == 0, seed % 3 == 0};
+  return the;
+}
+
+// The best plan, if it has addresses.
+std::optional<MemoryPlan> PlanOf(const RandomCase& the) {
+  Budget budget;
+  budget.SetNodeLimit(2000);
+  const auto answer = Plan(the.graph, the.options, budget);
+  EXPECT_TRUE(answer.has_value()) << answer.error().message;
+  if (!answer || !answer->best || !answer->best->addressed) return std::nullopt;
+  return answer->best;
+}
+
+// Runs the plan and checks it.
+OffChipRun CheckedRun(const RandomCase& the, const MemoryPlan& plan) {
+  const auto run = RunOffChip(the.graph, the.link, plan);
+  EXPECT_TRUE(run.has_value()) << run.error().message;
+  if (!run) return {};
+  EXPECT_EQ(Moved(the.graph, plan, *run, true, true), plan.traffic.spilled);
+  EXPECT_EQ(Moved(the.graph, plan, *run, false, true), plan.traffic.retrieved);
+  EXPECT_EQ(Moved(the.graph, plan, *run, false, false), plan.traffic.compulsory_in);
+  EXPECT_EQ(Moved(the.graph, plan, *run, true, false), plan.traffic.compulsory_out);
+  EXPECT_LE(run->time, run->one_by_one());
+  EXPECT_GE(run->time, std::max(run->computing + run->stalled, run->copying));
+  Rules(the.graph, the.link, plan, *run).Check();
+  return *run;
+}
+
 TEST(OffChip, FollowsTheRules) {
   std::int64_t avoidable = 0;
   std::int64_t overlapped = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);
-    Graph graph = RandomGraph(seed, SpillKnobs(4, 14));
-    Random random(seed);
-    graph.cost_unit = "ns";
-    for (Operator& op : graph.operators) op.cost = random.Uniform(0, 39);
-    const Link link = {random.Uniform(1'000'000, 2'000'000'000),
-                       random.Uniform(1'000'000, 2'000'000'000),
-                       random.Uniform(0, 9),
-                       {}};
-    PlanOptions options;
-    options.capacity = NamedBudget::kOneOperator;
-    options.spill = true;
-    options.schedule.counting = {seed % 2 == 0, seed % 3 == 0};
-    Budget budget;
-    const auto answer = Plan(graph, options, budget);
-    ASSERT_TRUE(answer.has_value()) << answer.error().message;
-    if (!answer->best || !answer->best->addressed) continue;
-    const MemoryPlan& plan = *answer->best;
-    const auto run = RunOffChip(graph, link, plan);
-    ASSERT_TRUE(run.has_value()) << run.error().message;
-    EXPECT_EQ(Moved(graph, plan, *run, true, true), plan.traffic.spilled);
-    EXPECT_EQ(Moved(graph, plan, *run, false, true), plan.traffic.retrieved);
-    EXPECT_EQ(Moved(graph, plan, *run, false, false), plan.traffic.compulsory_in);
-    EXPECT_EQ(Moved(graph, plan, *run, true, false), plan.traffic.compulsory_out);
-    EXPECT_LE(run->time, run->one_by_one());
-    EXPECT_GE(run->time, std::max(run->computing + run->stalled, run->copying));
-    Rules(graph, link, plan, *run).Check();
-    avoidable += plan.traffic.avoidable() > 0 ? 1 : 0;
-    overlapped += run->time < run->one_by_one() ? 1 : 0;
+    const RandomCase the = CaseOf(seed, SpillKnobs(4, 14));
+    const auto plan = PlanOf(the);
+    if (!plan) continue;
+    const OffChipRun run = CheckedRun(the, *plan);
+    avoidable += plan->traffic.avoidable() > 0 ? 1 : 0;
+    overlapped += run.time < run.one_by_one() ? 1 : 0;
   }
   EXPECT_GT(avoidable, 30);
   EXPECT_GT(overlapped, 100);
+}
+
+// The same where operators run again, with copies or without.
+TEST(OffChip, FollowsTheRulesWhereOperatorsRunAgain) {
+  GraphKnobs knobs = SpillKnobs(4, 14);
+  knobs.write_chance = 0.4;
+  std::int64_t repeats = 0;
+  std::int64_t both = 0;     // Plans with repeats and copies,
+  std::int64_t skipped = 0;  // and with a repeat that leaves out a write.
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomCase the = CaseOf(seed, knobs);
+    Random random(seed ^ 0x5eedu);
+    for (Operator& op : the.graph.operators) {
+      op.type.clear();
+      op.cost = random.Uniform(0, 9);
+      if (!op.mutates.empty() && random.Chance(0.5)) op.skips = {op.mutates.front()};
+    }
+    the.options.recompute = true;
+    the.options.spill = seed % 4 != 0;
+    if (the.options.spill) the.options.link = the.link;
+    const auto plan = PlanOf(the);
+    if (!plan) continue;
+    const OffChipRun run = CheckedRun(the, *plan);
+    const std::size_t again = plan->order.size() - the.graph.operators.size();
+    EXPECT_EQ(run.operators.size(), the.graph.operators.size() + again);
+    if (again == 0) continue;
+    ++repeats;
+    both += plan->traffic.avoidable() > 0 ? 1 : 0;
+    std::vector<bool> has_run(the.graph.operators.size(), false);
+    bool skips = false;
+    for (const OperatorIndex v : plan->order) {
+      skips = skips || (has_run[v] && !the.graph.operators[v].skips.empty());
+      has_run[v] = true;
+    }
+    skipped += skips ? 1 : 0;
+  }
+  EXPECT_GT(repeats, 50);
+  EXPECT_GT(both, 10);
+  EXPECT_GE(skipped, 4);
 }
 
 }  // namespace

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
+#include "berth/device.h"
 #include "berth/io.h"
 #include "berth/plan.h"
 #include "tests/graph/build.h"
@@ -114,6 +116,22 @@ TEST_F(RecomputedPlanTest, ComesBackAsItWas) {
   EXPECT_EQ(file->recomputed, (Recomputed{1, 7}));
   EXPECT_EQ(file->cost_unit, "flop");
   EXPECT_EQ(file->problem.buffers.front().id, "x#1");
+}
+
+// The device of a plan's file, with and without an energy, to the last digit of it.
+TEST_F(RecomputedPlanTest, ItsDeviceComesBackAsItWas) {
+  Device device = {"dsp", 2.5e9, 4'000'000'000, 40, Link{1'000'000'000, 500'000'001, 7, {}}};
+  for (const std::optional<double> energy :
+       {std::optional<double>(), std::optional(0.0), std::optional(162.5), std::optional(1.0 / 3),
+        std::optional(0x1p40)}) {
+    device.link->picojoules_per_byte = energy;
+    Provenance from = {"1", "g.json", "h", {}};
+    from.device = device;
+    const std::string json = WritePlanJson(graph, answer, from);
+    EXPECT_EQ(Json::parse(json).at("device").at("link").contains("energy_pj_per_byte"),
+              energy.has_value());
+    EXPECT_EQ(ReadPlanSettings(json).device, device);
+  }
 }
 
 TEST_F(RecomputedPlanTest, BadFiguresAreRefused) {

@@ -2,7 +2,10 @@
 
 #include <array>
 #include <cstdio>
+#include <optional>
 #include <string_view>
+
+#include "berth/off_chip.h"
 
 namespace berth::cli {
 namespace {
@@ -24,13 +27,6 @@ std::optional<Energies> EnergiesOf(const Link& link, const Traffic& traffic) {
 
 }  // namespace
 
-std::optional<OffChipRun> RunOnDevice(const Model& model, const MemoryPlan& plan) {
-  const std::optional<Link> link = model.link();
-  if (!link) return std::nullopt;
-  auto run = RunOffChip(model.graph, *link, plan);
-  return run ? std::optional(*std::move(run)) : std::nullopt;
-}
-
 std::string FormatEnergy(double picojoules) {
   constexpr std::array<std::string_view, 5> kUnits = {"pJ", "nJ", "uJ", "mJ", "J"};
   std::size_t unit = 0;
@@ -45,21 +41,28 @@ std::string FormatEnergy(double picojoules) {
 }
 
 void AddOffChipFacts(const Model& model, const MemoryPlan& plan, FactList& facts) {
-  const auto run = RunOnDevice(model, plan);
-  if (!run) return;
-  facts.Add("run", FormatSeconds(SecondsOf(run->time)) + " with copies beside operators, " +
-                       FormatSeconds(SecondsOf(run->one_by_one())) +
-                       " one by one; operators alone " + FormatSeconds(SecondsOf(run->computing)));
-  const auto energies = EnergiesOf(*model.link(), plan.traffic);
+  const std::optional<Link> link = model.link();
+  if (!link) return;
+  if (const auto run = RunOffChip(model.graph, *link, plan); !run) {
+    facts.Add("run", "not known: " + OneLine(run.error().message));
+  } else {
+    facts.Add("run", FormatSeconds(SecondsOf(run->time)) + " with copies beside operators, " +
+                         FormatSeconds(SecondsOf(run->one_by_one())) +
+                         " one by one; operators alone " +
+                         FormatSeconds(SecondsOf(run->computing)));
+  }
+  const auto energies = EnergiesOf(*link, plan.traffic);
   if (!energies) return;
   facts.Add("energy", FormatEnergy(energies->avoidable) + " for what is spilled and retrieved, " +
                           FormatEnergy(energies->compulsory) + " compulsory");
 }
 
 Json OffChipJson(const Model& model, const MemoryPlan& plan) {
-  const auto run = RunOnDevice(model, plan);
+  const std::optional<Link> link = model.link();
+  if (!link) return nullptr;
+  const auto run = RunOffChip(model.graph, *link, plan);
   if (!run) return nullptr;
-  const auto energies = EnergiesOf(*model.link(), plan.traffic);
+  const auto energies = EnergiesOf(*link, plan.traffic);
   return {{"computing", run->computing},
           {"copying", run->copying},
           {"stalled", run->stalled},

@@ -2,27 +2,22 @@
 #ifndef BERTH_TOOLS_BERTH_OFF_CHIP_H_
 #define BERTH_TOOLS_BERTH_OFF_CHIP_H_
 
-#include <optional>
 #include <string>
 
 #include "berth/answer.h"
-#include "berth/off_chip.h"
 #include "tools/berth/model.h"
 #include "tools/berth/output.h"
 #include "tools/berth/terminal.h"
 
 namespace berth::cli {
 
-// The run of `plan`, which has addresses, on the device that the model was read for. Nothing if that has no
-// link, or if costs are not in ns.
-[[nodiscard]] std::optional<OffChipRun> RunOnDevice(const Model& model, const MemoryPlan& plan);
-
 // "0 pJ", "1.30 pJ", "12.0 nJ", "5.21 uJ".
 [[nodiscard]] std::string FormatEnergy(double picojoules);
 
-// The time, and with a link that has one the energy.
+// Of `plan`, which has addresses, on the device that the model was read for. Nothing if that has no link. The
+// time, or why it is not known, and if the link has one the energy.
 void AddOffChipFacts(const Model& model, const MemoryPlan& plan, FactList& facts);
-// null where there is no run.
+// The same; null without a link, or where the time is not known.
 [[nodiscard]] Json OffChipJson(const Model& model, const MemoryPlan& plan);
 
 }  // namespace berth::cli

@@ -222,8 +222,8 @@ void AddRecomputeFacts(const Planned& planned, FactList& facts) {
       facts.Add("copies", FormatBytes(plan.traffic.spilled) + " out and " +
                               FormatBytes(plan.traffic.retrieved) + " back, " +
                               with_share(plan.traffic.cost, false));
-      AddOffChipFacts(*planned.model, plan, facts);
     }
+    if (answer.spills) AddOffChipFacts(*planned.model, plan, facts);
     facts.Add("arena", FormatBytesExactly(plan.height()));
   }
   if (answer.outcome == Outcome::kFeasible || answer.outcome == Outcome::kUnknown) {
