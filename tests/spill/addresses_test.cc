@@ -324,7 +324,7 @@ TEST(ImproveAddressesTest, ALimitThatEndedIsTheReason) {
   fresh.SetNodeLimit(100'000);
   const auto algorithm = PlanWithSpills(graph, options, fresh);
   ASSERT_TRUE(algorithm.has_value());
-  EXPECT_NE(algorithm->stopped, StopReason::kEffort);
+  EXPECT_EQ(algorithm->stopped, StopReason::kAlgorithm);
 }
 
 }  // namespace

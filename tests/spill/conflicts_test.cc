@@ -114,6 +114,7 @@ int ForEachCase(Check check) {
 
 TEST(ConflictsTest, TheFirstChoiceThatCanBePlacedIsTheBest) {
   int conflicts = 0;
+  int plans = 0;
   const int cases = ForEachCase(
       [&](const Graph& graph, const Layout& layout, Bytes capacity, const Least& least) {
         AddressOptions options;
@@ -124,6 +125,7 @@ TEST(ConflictsTest, TheFirstChoiceThatCanBePlacedIsTheBest) {
         ASSERT_EQ(answer->best.has_value(), least.with_addresses.has_value());
         EXPECT_GE(answer->bound, *least.by_sum);
         if (!answer->best) return;
+        ++plans;
         const MemoryPlan& plan = answer->best->plan;
         EXPECT_EQ(plan.traffic.avoidable(), *least.with_addresses);
         EXPECT_EQ(answer->bound, *least.with_addresses);
@@ -132,14 +134,17 @@ TEST(ConflictsTest, TheFirstChoiceThatCanBePlacedIsTheBest) {
         conflicts += *least.with_addresses > *least.by_sum ? 1 : 0;
       });
   EXPECT_GT(cases, 200);
+  EXPECT_GT(plans, 200);
   EXPECT_GT(conflicts, 5);
 }
 
 // PlanWithSpills() proves as much of the order that it is given.
 TEST(ConflictsTest, PlansInOneOrderAreProvedWithAddresses) {
+  int plans = 0;
   ForEachCase(
       [&](const Graph& graph, const Layout& /*layout*/, Bytes capacity, const Least& least) {
         if (!least.with_addresses) return;
+        ++plans;
         SpillOptions options;
         options.capacity = capacity;
         options.fixed_order = true;
@@ -151,6 +156,7 @@ TEST(ConflictsTest, PlansInOneOrderAreProvedWithAddresses) {
         EXPECT_EQ(answer->traffic_by_sum, *least.by_sum);
         EXPECT_EQ(answer->outcome, Outcome::kOptimal);
       });
+  EXPECT_GT(plans, 200);
 }
 
 // Where the placer knows less than the proofs, and these are cut short, nothing wrong is proved.
@@ -163,6 +169,8 @@ TEST(ConflictsTest, GuessesProveNothing) {
   ConflictOptions limits;
   limits.nodes_of_proof = 1;
   limits.max_rounds = 20;
+  int plans = 0;  // Found,
+  int opens = 0;  // and cases in which nothing is proved of what was found.
   ForEachCase([&](const Graph& graph, const Layout& layout, Bytes capacity, const Least& least) {
     AddressOptions options;
     options.capacity = capacity;
@@ -174,13 +182,17 @@ TEST(ConflictsTest, GuessesProveNothing) {
     if (!least.with_addresses) return;
     EXPECT_LE(answer->bound, *least.with_addresses);
     if (answer->best) {
+      ++plans;
       EXPECT_GE(answer->best->plan.traffic.avoidable(), *least.with_addresses);
     }
     const bool open = !answer->best || answer->best->plan.traffic.avoidable() > answer->bound;
     if (open) {
+      ++opens;
       EXPECT_TRUE(answer->out_of_budget || answer->out_of_nodes);
     }
   });
+  EXPECT_GT(plans, 200);
+  EXPECT_GT(opens, 100);
 }
 
 // Two conflicts between cells that follow each other; a proof about all of the network would take several
@@ -210,8 +222,10 @@ TEST(ConflictsTest, OfNasnet) {
 }
 
 TEST(ConflictsTest, PlansWithinTheLimitOnly) {
+  int with_traffic = 0;
   ForEachCase([&](const Graph& graph, const Layout& layout, Bytes capacity, const Least& least) {
     if (!least.with_addresses || *least.with_addresses == 0) return;
+    ++with_traffic;
     AddressOptions options;
     options.capacity = capacity;
     for (const Bytes less : {0, 1}) {
@@ -223,6 +237,7 @@ TEST(ConflictsTest, PlansWithinTheLimitOnly) {
       EXPECT_EQ(answer->bound, *least.with_addresses);
     }
   });
+  EXPECT_GT(with_traffic, 100);
 }
 
 }  // namespace

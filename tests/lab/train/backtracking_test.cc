@@ -348,5 +348,26 @@ TEST(HighestScore, IsTheModelAlone) {
   EXPECT_EQ(out_of_steps, 7);
 }
 
+// With a smaller weight of depth the search goes further up, uses up the candidates there, and ends.
+TEST(HighestScore, MayUseUpItsCandidates) {
+  EvaluateOptions evaluate;
+  evaluate.steps = 4000;
+  evaluate.highest.depth_weight = 0.2F;
+  int found = 0;
+  int used_up = 0;
+  int out_of_steps = 0;
+  for (std::int64_t index = 0; index < 96; index += 4) {
+    const Input input = MakeInput(InputSet::kTraining, index);
+    const Trial trial = Try(input.problem, Rule::kHighestScore, ShippedForest(), evaluate);
+    found += trial.end == Trial::End::kFound ? 1 : 0;
+    used_up += trial.end == Trial::End::kUsedUp ? 1 : 0;
+    out_of_steps += trial.end == Trial::End::kOutOfSteps ? 1 : 0;
+    EXPECT_TRUE(trial.end != Trial::End::kUsedUp || trial.steps < evaluate.steps) << index;
+  }
+  EXPECT_EQ(found, 15);
+  EXPECT_EQ(used_up, 9);
+  EXPECT_EQ(out_of_steps, 0);
+}
+
 }  // namespace
 }  // namespace berth::internal
