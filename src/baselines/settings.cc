@@ -96,7 +96,7 @@ constexpr std::array kRows = {
         {"telamalloc.backtracking", "published", "published, learned or highest-score",
          "Where major backtracks go: to the second-to-last placement in conflict; to the choice of "
          "a model trained on examples, in turn with restarts; or always to the model's highest "
-         "score, as the paper has it."}),
+         "score, as in the paper, with a threshold and a weight of depth of ours."}),
     Row{{"cp.restarts", "on", "on|off", "cp restarts now and then and keeps its nogoods."},
         [](Settings& s, std::string_view value) { return SetBool(s.cp_restarts, value); },
         [](const Settings& s) { return OnOff(s.cp_restarts); }},

@@ -51,6 +51,51 @@ Result<void> MakeFolder(const std::string& path) {
   return {};
 }
 
+namespace {
+
+std::string InputsFile(const std::string& folder) {
+  return (std::filesystem::path(folder) / "inputs.txt").string();
+}
+
+bool HasTables(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  for (fs::directory_iterator file(folder, error), end; !error && file != end;
+       file.increment(error)) {
+    if (file->path().extension() == ".csv") return true;
+  }
+  return false;
+}
+
+// Whether the folder says what it is of. Error: it is of others.
+Result<bool> Agrees(const std::string& folder, const internal::InputSource& inputs) {
+  // Looked for in this order, as a process that collects beside this one writes inputs.txt first.
+  const bool begun = HasTables(folder);
+  const std::string path = InputsFile(folder);
+  const bool says = std::filesystem::exists(path);
+  if (!says && (!begun || !inputs.count())) return false;
+  std::string of = says ? BERTH_TRY(ReadFile(path)) : "generated inputs";
+  if (!of.empty() && of.back() == '\n') of.pop_back();
+  if (const std::string wanted = inputs.Describe(); of != wanted) {
+    return Fail(ErrorCode::kInvalidOptions, folder + ": its files are of other inputs (" + of +
+                                                ", not " + wanted + "); take a folder of its own");
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<void> ClaimFolder(const std::string& folder, const internal::InputSource& inputs) {
+  BERTH_TRY(MakeFolder(folder));
+  if (BERTH_TRY(Agrees(folder, inputs))) return {};
+  return WriteFile(InputsFile(folder), inputs.Describe() + "\n");
+}
+
+Result<void> CheckFolder(const std::string& folder, const internal::InputSource& inputs) {
+  (void)BERTH_TRY(Agrees(folder, inputs));
+  return {};
+}
+
 Result<internal::OwnedForest> LoadModel(const std::string& path) {
   if (path.empty()) return internal::OwnedForest();
   const std::string json = BERTH_TRY(ReadFile(path));

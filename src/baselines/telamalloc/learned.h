@@ -3,7 +3,8 @@
 // TelaMalloc 6.5: a forest gives each candidate of a major backtrack a score, which is weighted by
 // depth, as going too far back costs more than going too little; the best is taken if it is good
 // enough, and otherwise all unplaced blocks are tried at the current decision point. HighestScore()
-// is that rule to the letter; by default a candidate is drawn, and the search starts again at times.
+// is that rule, with a weight and a threshold of ours, as the paper states neither; by default a candidate
+// is drawn, and the search starts again at times.
 #ifndef BERTH_BASELINES_TELAMALLOC_LEARNED_H_
 #define BERTH_BASELINES_TELAMALLOC_LEARNED_H_
 
@@ -29,9 +30,9 @@ struct LearnedParameters {
   std::uint64_t seed = 1;
 };
 
-// The paper's own rule (6.5, 7.3): the model is asked at each major backtrack, the best candidate is
-// taken, nothing is drawn and nothing restarts. The paper does not say how much depth weighs. Without
-// restarts it decides: a search that goes far up uses up the few candidates there. With 0.2 in place
+// The highest score, as in the paper (6.5, 7.3): the model is asked at each major backtrack, the best
+// candidate is taken, nothing is drawn and nothing restarts. The paper does not say how much depth weighs,
+// nor which score is enough: 0.9 and 0.5 are ours. Without restarts the weight decides: a search that goes far up uses up the few candidates there. With 0.2 in place
 // of 0.9, 28 instead of 70 of 151 long-tail inputs improve (docs/algorithms/learned.md).
 [[nodiscard]] LearnedParameters HighestScore();
 

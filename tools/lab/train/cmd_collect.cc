@@ -42,7 +42,7 @@ Result<bool> NeedsSearch(const Problem& problem) {
 Result<cli::ExitCode> Collect(const CollectArguments& arguments) {
   const InputRange inputs =
       BERTH_TRY(LoadInputs(arguments.inputs, internal::InputSet::kTraining, kTrainingInputs));
-  BERTH_TRY(MakeFolder(arguments.folder));
+  BERTH_TRY(ClaimFolder(arguments.folder, inputs.source));
   internal::CollectStats stats;
   std::int64_t rows = 0;
   const auto begin = std::chrono::steady_clock::now();
@@ -73,6 +73,7 @@ Result<cli::ExitCode> Collect(const CollectArguments& arguments) {
 Result<cli::ExitCode> Merge(const MergeArguments& arguments) {
   const InputRange inputs =
       BERTH_TRY(LoadInputs(arguments.inputs, internal::InputSet::kTraining, kTrainingInputs));
+  BERTH_TRY(CheckFolder(arguments.folder, inputs.source));
   std::string text = internal::TableHeader();
   const std::size_t header = text.size();
   for (std::int64_t index = inputs.first; index < inputs.end; ++index) {

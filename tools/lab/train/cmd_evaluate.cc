@@ -53,7 +53,11 @@ Result<cli::ExitCode> Evaluate(const EvaluateArguments& arguments) {
   constexpr std::chrono::seconds kBetweenWrites{5};
   const internal::OwnedForest own = BERTH_TRY(LoadModel(arguments.model));
   const internal::Forest forest = arguments.model.empty() ? internal::ShippedForest() : own.view();
-  BERTH_TRY(MakeFolder(arguments.folder));
+  const InputRange inputs = BERTH_TRY(LoadInputs(
+      arguments.inputs,
+      arguments.training ? internal::InputSet::kTraining : internal::InputSet::kEvaluation,
+      kEvaluationInputs));
+  BERTH_TRY(ClaimFolder(arguments.folder, inputs.source));
   const std::string path = arguments.File(
       arguments.label.empty() ? std::string(ToString(arguments.rule)) : arguments.label);
   std::string text = internal::TrialHeader();
@@ -65,10 +69,6 @@ Result<cli::ExitCode> Evaluate(const EvaluateArguments& arguments) {
   }
   std::set<std::int64_t> hard;
   if (arguments.more_than >= 0) hard = BERTH_TRY(HardInputs(arguments));
-  const InputRange inputs = BERTH_TRY(LoadInputs(
-      arguments.inputs,
-      arguments.training ? internal::InputSet::kTraining : internal::InputSet::kEvaluation,
-      kEvaluationInputs));
   auto written = std::chrono::steady_clock::now();
   for (std::int64_t index = inputs.first; index < inputs.end; ++index) {
     if (done.contains(index) || (arguments.more_than >= 0 && !hard.contains(index))) continue;
@@ -106,7 +106,7 @@ void AddRule(CLI::App& app, internal::Rule& rule) {
   app.add_option_function<std::string>(
          "--rule", set,
          "How major backtracks are chosen: heuristic (no search), published, learned, "
-         "highest-score (the paper's own rule), random, restarts, oracle, or niche "
+         "highest-score (as in the paper), random, restarts, oracle, or niche "
          "(the niche search instead). Default: published.")
       ->type_name("NAME");
 }

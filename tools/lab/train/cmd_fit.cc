@@ -148,6 +148,8 @@ cli::Command AddFitCommand(CLI::App& train) {
   app->add_option("--without", arguments->without, "Features that the model does not see.")
       ->type_name("NAMES")
       ->delimiter(',')
+      ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   app->add_option("--held-out", arguments->held_out,
                   "Another table, on which the model's choices are evaluated.")

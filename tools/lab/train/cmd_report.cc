@@ -29,6 +29,7 @@ struct ReportArguments {
   std::string model;
   std::string output;
   InputChoice inputs;
+  bool training = false;
 
   [[nodiscard]] std::string TrialsOf(const std::string& rule) const {
     return (std::filesystem::path(folder) / (rule + ".csv")).string();
@@ -208,8 +209,11 @@ Result<std::string> ReportTraces(const ReportArguments& arguments,
 Result<cli::ExitCode> Report(const ReportArguments& arguments) {
   const internal::OwnedForest own = BERTH_TRY(LoadModel(arguments.model));
   const internal::Forest forest = arguments.model.empty() ? internal::ShippedForest() : own.view();
-  const InputRange inputs =
-      BERTH_TRY(LoadInputs(arguments.inputs, internal::InputSet::kEvaluation, kEvaluationInputs));
+  const InputRange inputs = BERTH_TRY(LoadInputs(
+      arguments.inputs,
+      arguments.training ? internal::InputSet::kTraining : internal::InputSet::kEvaluation,
+      kEvaluationInputs));
+  BERTH_TRY(CheckFolder(arguments.folder, inputs.source));
   BERTH_TRY(MakeFolder(arguments.output));
   const Trials published = BERTH_TRY(Load(arguments, "published", inputs.end));
   RuleTables tables(inputs.source);
@@ -242,6 +246,8 @@ cli::Command AddReportCommand(CLI::App& train) {
       ->type_name("FOLDER")
       ->required();
   AddInputChoice(*app, arguments->inputs, kEvaluationInputs, false);
+  app->add_flag("--training-set", arguments->training,
+                "The trials are of the training inputs, not of the evaluation inputs.");
   app->add_option("--table", arguments->table,
                   "The table that merge wrote, to measure how much each feature is worth.")
       ->type_name("TABLE");

@@ -59,6 +59,14 @@ struct InputRange {
 [[nodiscard]] std::string RowsFile(const std::string& folder, std::int64_t index);
 // Makes the folder where it is not there. Error: kIo.
 [[nodiscard]] Result<void> MakeFolder(const std::string& path);
+// Rows and trials have the numbers of inputs, which mean others for other tables; so a folder says in its
+// file inputs.txt which they are of. ClaimFolder() writes that before the first of them, CheckFolder() reads
+// it; folders without it are of the generated inputs. Errors: kInvalidOptions for a folder of other inputs;
+// kIo.
+[[nodiscard]] Result<void> ClaimFolder(const std::string& folder,
+                                       const internal::InputSource& inputs);
+[[nodiscard]] Result<void> CheckFolder(const std::string& folder,
+                                       const internal::InputSource& inputs);
 // A model as XGBoost saves it; an empty forest for an empty path.
 [[nodiscard]] Result<internal::OwnedForest> LoadModel(const std::string& path);
 

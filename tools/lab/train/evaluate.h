@@ -46,7 +46,7 @@ enum class Rule {
   kHeuristic,  // The heuristic before the search; no backtracks. kFound or kUsedUp.
   kPublished,  // 5.4: what TelaMalloc does without a model.
   kLearned,
-  kHighestScore,  // The paper's own rule: the model alone, without draws, restarts or turns.
+  kHighestScore,  // As in the paper: the model alone, without draws, restarts or turns.
   kRandom,    // As kLearned, with the same score for every candidate: what is left without a model.
   kRestarts,  // The published rule, starting again as the learned one does.
   kOracle,    // The deepest point that the oracle finds solvable: what a perfect model would do.

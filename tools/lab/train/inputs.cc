@@ -7,6 +7,8 @@
 #include "base/check.h"
 #include "base/random.h"
 #include "base/try.h"
+#include "berth/file.h"
+#include "berth/table_io.h"
 #include "tools/generate/generate.h"
 #include "tools/generate/on_chip.h"
 #include "tools/lab/suites/inputs.h"
@@ -84,6 +86,16 @@ Input InputSource::Make(std::int64_t index) const {
   Input input{part.name + " at " + std::to_string(percent) + " %", "tables", percent, part.problem};
   input.problem.capacity = lab::PercentOf(MaxLiveLoad(part.problem).load, percent);
   return input;
+}
+
+std::string InputSource::Describe() const {
+  if (parts_.empty()) {
+    return set_ == InputSet::kTraining ? "generated training inputs"
+                                       : "generated evaluation inputs";
+  }
+  std::string all;
+  for (const Table& part : parts_) all += part.name + "\n" + WriteCsv(part.problem) + "\n";
+  return std::to_string(parts_.size()) + " problems of tables, " + HashOf(all);
 }
 
 std::optional<std::int64_t> InputSource::count() const {

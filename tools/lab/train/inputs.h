@@ -46,6 +46,9 @@ class InputSource {
   [[nodiscard]] Input Make(std::int64_t index) const;
   // None: without end.
   [[nodiscard]] std::optional<std::int64_t> count() const;
+  // What the numbers of inputs mean, in a line: "generated training inputs", or of tables how many problems
+  // they make and a hash of these. The same only for the same inputs. Cost: linear in the tables.
+  [[nodiscard]] std::string Describe() const;
 
  private:
   struct Table {
