@@ -511,6 +511,15 @@ TEST_F(SpillsCommandTest, SweepsResumeWhereTheyStopped) {
                 "m has a plan in 5 bytes, but is said not to fit 10");
 }
 
+// Of several models too, whose names may follow the list.
+TEST_F(SpillsCommandTest, ListsOfCapacitiesEndWhereModelsBegin) {
+  const std::string other = Write("other.json", WriteGraphJson(OneSpill().graph));
+  const ProcessResult result = Berth(
+      {"sweep", "--budget", "MR,MP", "--budget", "20", OneSpillFile(), other, "-o", Path("s.csv")});
+  ASSERT_EQ(result.exit_code, 0) << result.standard_error;
+  EXPECT_EQ(Lines("s.csv").size(), 7u);
+}
+
 TEST_F(SpillsCommandTest, SweepsListPointsInTheRequestedOrder) {
   const ProcessResult result = Berth({"sweep", OneSpillFile(), "--budget", "MR,11,20,MP,MR", "-o",
                                       Path("s.csv"), "--report", Path("s.html")});

@@ -582,7 +582,10 @@ Command AddSweepCommand(CLI::App& berth) {
          "Capacities: MR, MH, MP or bytes, separated by commas or given several times. "
          "Default: --points capacities from MP down to MR.")
       ->delimiter(',')
-      ->type_name("BYTES");
+      ->type_name("BYTES")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all();
   AddGraphMemories(*app, arguments->memories, /*spill=*/false);
   AddInteger(*app, "--points", arguments->points, 1, 1000,
              "How many capacities, at most: those that coincide are one. Default: 20.");

@@ -40,12 +40,14 @@ void AddGraphMemories(CLI::App& app, GraphMemoryArguments& arguments, bool spill
       ->type_name("NAMES")
       ->delimiter(',')
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   app.add_option("--weights-in", arguments.weights,
                  "The memories that weights may be in, which are then part of the plan.")
       ->type_name("NAMES")
       ->delimiter(',')
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   if (spill) {
     app.add_flag(
@@ -68,6 +70,7 @@ void AddGraphMemories(CLI::App& app, GraphMemoryArguments& arguments, bool spill
       ->type_name("NAMES")
       ->delimiter(',')
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   AddDuration(
       app, "--copy-latency", arguments.copy_latency,

@@ -208,17 +208,20 @@ void AddPeers(CLI::App& app, BenchArguments& arguments) {
                  "several times.")
       ->type_name("NAME=COMMAND")
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   app.add_option("--peer-seconds", arguments.peer_seconds,
                  "How a peer prints the seconds of its search, such as 'NAME=Elapsed time "
                  "{seconds}s'.")
       ->type_name("NAME=TEXT")
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   app.add_option("--peer-infeasible", arguments.peer_infeasible,
                  "What a peer prints when it has proved that no plan fits.")
       ->type_name("NAME=TEXT")
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
 }
 
@@ -268,6 +271,7 @@ cli::Command AddBenchCommand(CLI::App& lab) {
       ->type_name("NAMES")
       ->delimiter(',')
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   AddPeers(*app, *arguments);
   AddConditions(*app, arguments->conditions);

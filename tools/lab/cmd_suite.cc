@@ -23,6 +23,7 @@ void AddInputs(CLI::App& app, SuiteOptions& options) {
       ->type_name("NAMES")
       ->delimiter(',')
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   app.add_option("--algorithms", options.algorithms,
                  "Where times are compared: only these, separated by commas, such as "
@@ -30,6 +31,7 @@ void AddInputs(CLI::App& app, SuiteOptions& options) {
       ->type_name("NAMES")
       ->delimiter(',')
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   app.add_option(
          "--data", options.data,
