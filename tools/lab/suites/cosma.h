@@ -42,7 +42,9 @@ struct CosmaCost {
   std::int64_t time = 0;  // of the run if copies are made while operators run (berth/off_chip.h),
   std::int64_t one_by_one = 0;  // and if operators wait for each of them.
 };
-// Sets the costs of the operators of `graph` to their times.
+// An accelerator at the edge, with 8-bit arithmetic: examples/devices/edge-accelerator.json is the same.
+[[nodiscard]] Device CosmaAccelerator();
+// Sets the costs of the operators of `graph` to their times on it.
 [[nodiscard]] Result<Unpriced> PriceForCosma(Graph& graph);
 // None where operators have no times or the plan no addresses.
 [[nodiscard]] Result<std::optional<CosmaCost>> CostOfPlan(const Graph& graph,

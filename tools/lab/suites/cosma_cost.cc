@@ -22,7 +22,7 @@ namespace {
 // DRAM: 1.3 to 2.6 nJ for an access of 64 bits (M. Horowitz, "Computing's energy problem (and what we can do
 // about it)", ISSCC 2014, at 45 nm); the lower of the two.
 constexpr double kPicojoulesPerByte = 1300.0 / 8;
-// An accelerator at the edge: 8-bit arithmetic, and one 32-bit channel of LPDDR4 at 3.2 GT/s.
+// One 32-bit channel of LPDDR4 at 3.2 GT/s.
 constexpr Link kLink = {12'800'000'000, 12'800'000'000, 100, kPicojoulesPerByte};
 
 double SecondsOf(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
@@ -39,10 +39,11 @@ Cell EnergyCell(double picojoules) {
 
 }  // namespace
 
-Result<Unpriced> PriceForCosma(Graph& graph) {
-  const Device accelerator = {"edge accelerator", 4e12, 100'000'000'000, 0, kLink};
-  return SetCosts(accelerator, graph);
+Device CosmaAccelerator() {
+  return {"An edge accelerator, 4 TOPS in 8 bits, LPDDR4", 4e12, 100'000'000'000, 0, kLink};
 }
+
+Result<Unpriced> PriceForCosma(Graph& graph) { return SetCosts(CosmaAccelerator(), graph); }
 
 Result<std::optional<CosmaCost>> CostOfPlan(const Graph& graph, const MemoryPlan& plan) {
   if (graph.cost_unit != "ns" || !plan.addressed) return std::nullopt;

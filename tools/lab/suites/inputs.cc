@@ -2,10 +2,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <set>
+#include <string>
+#include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -64,6 +70,20 @@ Result<std::vector<std::string>> FindGraphs(const std::vector<std::string>& path
   return files;
 }
 
+constexpr std::string_view kBatchSuffix = "_b";
+
+// "resnet18_b32": 32; of names that end otherwise, and where it is 0 or beyond 64 bits: none.
+std::optional<std::int64_t> BatchOf(const std::string& name) {
+  const std::size_t suffix = name.rfind(kBatchSuffix);
+  if (suffix == std::string::npos) return std::nullopt;
+  const char* const last = name.data() + name.size();
+  std::int64_t batch = 0;
+  const auto [end, error] =
+      std::from_chars(name.data() + suffix + kBatchSuffix.size(), last, batch);
+  if (error != std::errc() || end != last || batch < 1) return std::nullopt;
+  return batch;
+}
+
 template <typename Input, typename Less>
 std::vector<Input> Spread(std::vector<Input> inputs, std::size_t count, Less less) {
   std::stable_sort(inputs.begin(), inputs.end(), less);
@@ -116,11 +136,10 @@ Result<std::vector<GraphInput>> ReadGraphs(const std::vector<std::string>& paths
     const bool trains = std::any_of(loaded.graph.operators.begin(), loaded.graph.operators.end(),
                                     [](const Operator& op) { return op.update; });
     input.group = trains ? "training" : "inference";
-    const std::size_t suffix = input.name.rfind("_b");
-    const std::string batch = suffix == std::string::npos ? "" : input.name.substr(suffix + 2);
-    if (trains && !batch.empty() && batch.find_first_not_of("0123456789") == std::string::npos) {
-      input.model = input.name.substr(0, suffix);
-      input.group = "batch " + batch;
+    if (const auto batch = BatchOf(input.name); trains && batch) {
+      input.model.resize(input.name.rfind(kBatchSuffix));
+      input.group = "batch " + std::to_string(*batch);
+      input.batch = *batch;
     }
     input.graph = std::move(loaded.graph);
     inputs.push_back(std::move(input));

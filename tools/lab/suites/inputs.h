@@ -34,11 +34,12 @@ struct GraphInput {
   std::string model;  // The same without its batch: "resnet18"
   std::string group;  // "batch 1", "batch 32", "training", "inference", "generated"
   Graph graph;
+  std::int64_t batch = 1;  // Of training, as the name says; at least 1.
 };
 
 // The graphs and ONNX models in `paths`, files or folders; in a folder, a .json file beside an
 // .onnx file of the same name is about it, not a graph. A graph with weight updates is one of
-// training. `element_bytes` is for ONNX models, as in OnnxOptions: graphs say themselves what their
+// training, whose batch is the number behind a last "_b" in its name, if that is one from 1 to 2^63 - 1. `element_bytes` is for ONNX models, as in OnnxOptions: graphs say themselves what their
 // tensors take. Errors: kIo, kParse, kInvalidGraph, kUnsupported.
 [[nodiscard]] Result<std::vector<GraphInput>> ReadGraphs(const std::vector<std::string>& paths,
                                                          std::optional<int> element_bytes = {});

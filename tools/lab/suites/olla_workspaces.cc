@@ -106,12 +106,6 @@ Added AddWorkspaces(std::int64_t batch, Graph& graph) {
   return added;
 }
 
-// "batch 32": 32; of others 1.
-std::int64_t BatchOf(const GraphInput& input) {
-  constexpr std::string_view kPrefix = "batch ";
-  return input.group.rfind(kPrefix, 0) == 0 ? std::stoll(input.group.substr(kPrefix.size())) : 1;
-}
-
 double Mean(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;
@@ -159,7 +153,7 @@ Result<void> Measure(const Lab& lab, const Model& model, std::vector<GraphInput>
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (model.workspace == Workspace::kNone) continue;
     const bool image = model.workspace == Workspace::kImage;
-    added[i] = AddWorkspaces(image ? BatchOf(inputs[i]) : 1, inputs[i].graph);
+    added[i] = AddWorkspaces(image ? inputs[i].batch : 1, inputs[i].graph);
   }
   const auto wholes = BERTH_TRY(MeasureWhole(lab, "workspaces, " + std::string(model.key), inputs));
   std::vector<Group> groups;
