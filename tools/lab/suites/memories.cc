@@ -390,35 +390,91 @@ Result<void> Choice(Lab& lab) {
   return {};
 }
 
+// What one case keeps by each method.
+struct Repacked {
+  Kept objects;
+  Kept stacked;
+  LoopResult none;
+  LoopResult xla;
+  LoopResult tela;
+  LoopResult place;
+  LoopResult repack;
+};
+
+Repacked RunAll(Lab& lab, const Case& of, double limit) {
+  Repacked by;
+  by.objects = ByObjects(of);
+  by.stacked = ByStacking(of);
+  by.none = RunLoop(of, nullptr);
+  by.xla = RunLoop(of, ByPlace(Algorithm::kXlaBestFit, limit));
+  by.tela = RunLoop(of, ByTelaMalloc(limit));
+  by.place = RunLoop(of, ByPlace(Algorithm::kAuto, limit));
+  by.repack = RunRepack(of);
+  Judge(lab, of, "objects", by.objects);
+  Judge(lab, of, "stacking", by.stacked);
+  Judge(lab, of, "the loop alone", by.none.kept);
+  Judge(lab, of, "XLA's best fit", by.xla.kept);
+  Judge(lab, of, "TelaMalloc", by.tela.kept);
+  Judge(lab, of, "Place()", by.place.kept);
+  Judge(lab, of, "Repack()", by.repack.kept);
+  return by;
+}
+
+Sheet RepackSheet() {
+  return Sheet({{"table", "table", false},
+                {"capacity %", "capacity_percent"},
+                {"seed", "seed"},
+                {"largest first, objects", "objects_percent"},
+                {"largest first, stacked", "stacked_percent"},
+                {"no repacking", "none_percent"},
+                {"XLA's best fit", "xla_percent"},
+                {"calls", "xla_calls"},
+                {"TelaMalloc", "telamalloc_percent"},
+                {"calls", "telamalloc_calls"},
+                {"Place()", "place_percent"},
+                {"calls", "place_calls"},
+                {"moved", "place_moved_bytes"},
+                {"Repack()", "repack_percent"},
+                {"calls", "repack_calls"},
+                {"median call", "repack_median_seconds"},
+                {"last call", "repack_last_seconds"},
+                {"moved", "repack_moved_bytes"}});
+}
+
+std::vector<Cell> RepackRow(const std::string& table, int percent, std::uint64_t seed,
+                            const Case& of, const Repacked& by) {
+  const auto kept = [&](const Kept& what) { return PointsCell(BenefitOf(of, what)); };
+  return {TextCell(table),
+          CountCell(percent),
+          CountCell(static_cast<std::int64_t>(seed)),
+          kept(by.objects),
+          kept(by.stacked),
+          kept(by.none.kept),
+          kept(by.xla.kept),
+          CallsCell(by.xla),
+          kept(by.tela.kept),
+          CallsCell(by.tela),
+          kept(by.place.kept),
+          CallsCell(by.place),
+          BytesCell(by.place.moved),
+          kept(by.repack.kept),
+          CallsCell(by.repack),
+          MedianCell(by.repack.seconds),
+          SecondsCell(by.repack.last_seconds),
+          BytesCell(by.repack.moved)};
+}
+
 Result<void> Repacking(Lab& lab) {
   const double limit = lab.TimeLimit(kSecondsOfCall);
   lab.Heading(
       "One buffer at a time, with repackers",
       "In % of all benefit. Buffers in XLA's order, each into the tightest hole; where there is "
-      "none "
-      "and the sum of bytes still fits, a call of the repacker, at most " +
+      "none and the sum of bytes still fits, a call of the repacker, at most " +
           std::to_string(kMostCalls) + " with " + cli::FormatSeconds(limit) +
           " each. Repack() is called for each buffer without a hole and once with all at the end, "
           "with its default effort. In brackets: calls that helped, and calls.");
   const std::vector<SuiteInput> inputs = BERTH_TRY(Tables(lab));
-  Sheet sheet({{"table", "table", false},
-               {"capacity %", "capacity_percent"},
-               {"seed", "seed"},
-               {"largest first, objects", "objects_percent"},
-               {"largest first, stacked", "stacked_percent"},
-               {"no repacking", "none_percent"},
-               {"XLA's best fit", "xla_percent"},
-               {"calls", "xla_calls"},
-               {"TelaMalloc", "telamalloc_percent"},
-               {"calls", "telamalloc_calls"},
-               {"Place()", "place_percent"},
-               {"calls", "place_calls"},
-               {"moved", "place_moved_bytes"},
-               {"Repack()", "repack_percent"},
-               {"calls", "repack_calls"},
-               {"median call", "repack_median_seconds"},
-               {"last call", "repack_last_seconds"},
-               {"moved", "repack_moved_bytes"}});
+  Sheet sheet = RepackSheet();
   std::vector<double> medians;
   int below = 0;
   int all = 0;
@@ -427,31 +483,11 @@ Result<void> Repacking(Lab& lab) {
       for (std::uint64_t seed = 1; seed <= SeedsOf(lab); ++seed) {
         lab.Progress("repack " + input.name + " " + std::to_string(percent) + " %");
         const Case of = MakeCase(input, percent, seed);
-        const Kept objects = ByObjects(of);
-        const Kept stacked = ByStacking(of);
-        const LoopResult none = RunLoop(of, nullptr);
-        const LoopResult xla = RunLoop(of, ByPlace(Algorithm::kXlaBestFit, limit));
-        const LoopResult tela = RunLoop(of, ByTelaMalloc(limit));
-        const LoopResult place = RunLoop(of, ByPlace(Algorithm::kAuto, limit));
-        const LoopResult repack = RunRepack(of);
-        Judge(lab, of, "objects", objects);
-        Judge(lab, of, "stacking", stacked);
-        Judge(lab, of, "the loop alone", none.kept);
-        Judge(lab, of, "XLA's best fit", xla.kept);
-        Judge(lab, of, "TelaMalloc", tela.kept);
-        Judge(lab, of, "Place()", place.kept);
-        Judge(lab, of, "Repack()", repack.kept);
+        const Repacked by = RunAll(lab, of, limit);
         ++all;
-        below += BenefitOf(of, repack.kept) < BenefitOf(of, place.kept) ? 1 : 0;
-        sheet.AddRow(
-            {TextCell(input.name), CountCell(percent), CountCell(static_cast<std::int64_t>(seed)),
-             PointsCell(BenefitOf(of, objects)), PointsCell(BenefitOf(of, stacked)),
-             PointsCell(BenefitOf(of, none.kept)), PointsCell(BenefitOf(of, xla.kept)),
-             CallsCell(xla), PointsCell(BenefitOf(of, tela.kept)), CallsCell(tela),
-             PointsCell(BenefitOf(of, place.kept)), CallsCell(place), BytesCell(place.moved),
-             PointsCell(BenefitOf(of, repack.kept)), CallsCell(repack), MedianCell(repack.seconds),
-             SecondsCell(repack.last_seconds), BytesCell(repack.moved)});
-        medians.insert(medians.end(), repack.seconds.begin(), repack.seconds.end());
+        below += BenefitOf(of, by.repack.kept) < BenefitOf(of, by.place.kept) ? 1 : 0;
+        sheet.AddRow(RepackRow(input.name, percent, seed, of, by));
+        medians.insert(medians.end(), by.repack.seconds.begin(), by.repack.seconds.end());
       }
     }
   }
