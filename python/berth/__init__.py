@@ -48,6 +48,7 @@ from berth._memories import (
     place_in_memories,
     repack,
 )
+from berth._off_chip import OffChipCopy, OffChipRun
 from berth._options import Option, library_version, options
 from berth._plan import (
     Copy,
@@ -62,6 +63,7 @@ from berth._plan import (
     schedule,
 )
 from berth._problem import Buffer, Colocated, Gap, Placement, Problem, place
+from berth._proof import Proof
 from berth._search import Progress
 from berth._sweep import MemoryPoint, MemorySweep, Point, Sweep, sweep, sweep_memory
 from berth._version import __version__
@@ -94,6 +96,8 @@ __all__ = [
     "MemorySweep",
     "MemoryUse",
     "Move",
+    "OffChipCopy",
+    "OffChipRun",
     "Operator",
     "Option",
     "Outcome",
@@ -103,6 +107,7 @@ __all__ = [
     "Point",
     "Problem",
     "Progress",
+    "Proof",
     "Recomputed",
     "Remedy",
     "Residency",

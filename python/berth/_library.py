@@ -13,7 +13,7 @@ from ctypes import POINTER, c_char_p, c_double, c_int, c_int8, c_int32, c_int64,
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 # Of berth/berth.h: BERTH_ABI_VERSION.
-ABI_VERSION = 4
+ABI_VERSION = 5
 NAME = "libberth.so.1"
 NONE = ctypes.c_size_t(-1).value  # BERTH_NONE.
 
@@ -409,6 +409,44 @@ class RunStruct(Sized):
     ]
 
 
+class OffChipSummary(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("time", c_int64),
+        ("computing", c_int64),
+        ("copying", c_int64),
+        ("stalled", c_int64),
+        ("avoidable_pj", c_double),
+        ("compulsory_pj", c_double),
+    ]
+
+
+class OffChipCopyStruct(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("residency", c_size_t),
+        ("out", c_int32),
+        ("avoidable", c_int32),
+        ("after", c_int64),
+        ("before", c_int64),
+        ("begins", c_int64),
+        ("ends", c_int64),
+    ]
+
+
+class IntervalStruct(ctypes.Structure):
+    _fields_ = [("begins", c_int64), ("ends", c_int64)]
+
+
+class ProofStruct(Sized):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("missing", c_int),
+        ("nodes", c_int64),
+        ("seconds", c_double),
+    ]
+
+
 class MemoryStruct(Sized):
     _fields_ = [
         ("struct_size", c_size_t),
@@ -564,6 +602,14 @@ _SIGNATURES = {
     "berth_memory_sweep_use": "ihzz*e",
     "berth_memory_sweep_to_csv": "ih*e",
     "berth_memory_sweep_to_page": "ih*e",
+    "berth_run_off_chip": "ih*e",
+    "berth_off_chip_run_free": "vh",
+    "berth_off_chip_run_summary": "ih*e",
+    "berth_off_chip_run_copy_count": "zh",
+    "berth_off_chip_run_copy": "ihz*e",
+    "berth_off_chip_run_operators": "hh*",
+    "berth_no_proof_name": "si",
+    "berth_prove_plan": "ihh**e",
 }
 
 

@@ -24,6 +24,7 @@ from berth._library import (
     text,
 )
 from berth._memories import Displaced, displaced_of
+from berth._off_chip import OffChipRun, run_off_chip
 from berth._search import Options, OptionsHandle, ProgressCallback, Size, search, text_of
 
 
@@ -300,6 +301,14 @@ class Plan(Answer):
             slot,
         )
         return displaced_of(result.value)
+
+    def run_off_chip(self) -> OffChipRun:
+        """How long a run takes if one channel makes the copies between the memory and the store behind it
+        while operators run: of the copies that may begin, the one that an operator waits for first
+        (docs/formats/device.md). The graph was read with a `device` that has a link. Raises InvalidOptions
+        without such a device, or where an operator has no time; InvalidPlan without offsets, or in several
+        memories; ValueError where there is no plan."""
+        return run_off_chip(self._handle.pointer, self.residencies, len(self.order))
 
     @property
     def operators(self) -> List[str]:

@@ -24,6 +24,7 @@ from berth._arrays import (
     IntArray, column, each, int64, memory, position, same_length, whole,
 )  # fmt: skip
 from berth._library import NONE, BufferStruct, GapStruct, Handle, encoded, lib, text
+from berth._proof import Proof, prove
 from berth._search import (
     Options,
     OptionsHandle,
@@ -406,6 +407,28 @@ class Placement(Answer):
     def algorithm(self) -> str:
         """That found the offsets."""
         return SearchReport(self._handle.pointer, 2).algorithm
+
+    def prove(
+        self,
+        *,
+        time_limit: Optional[Union[float, str]] = None,
+        node_limit: Optional[int] = None,
+        algorithm: Optional[str] = None,
+        seed: Optional[int] = None,
+        progress: Union[ProgressCallback, bool, None] = None,
+    ) -> Proof:
+        """Why the outcome is true: why no placement fits, or that this one fits and none is lower. Searches
+        once more, unless a bound is enough.
+
+        time_limit, node_limit: without them, twice the time of the search, ten seconds at least.
+        algorithm: "niche" or "guided": that search alone logs its steps; else both in turn.
+
+        Raises InvalidOptions for an outcome that has nothing to prove: only OPTIMAL and INFEASIBLE have.
+        """
+        options = OptionsHandle()
+        options.set_all({"time_limit": time_limit, "node_limit": node_limit, "algorithm": algorithm,
+                         "seed": seed})  # fmt: skip
+        return prove(self._handle.pointer, options, time_limit, progress)
 
     def __repr__(self) -> str:
         capacity = "" if self.capacity is None else f" in {self.capacity:,}"

@@ -14,7 +14,8 @@ from berth import _library, library_version
 
 
 def header(root):
-    text = (root / "include/berth/berth.h").read_text()
+    names = ("berth.h", "berth_analysis.h")
+    text = "".join((root / "include/berth" / name).read_text() for name in names)
     return re.sub(r"/\*.*?\*/", "", text, flags=re.S)
 
 
@@ -72,6 +73,10 @@ def test_structs_are_those_of_the_header(root):
         "berth_memories_summary": _library.MemoriesSummary,
         "berth_copy": _library.CopyStruct,
         "berth_run": _library.RunStruct,
+        "berth_off_chip_summary": _library.OffChipSummary,
+        "berth_off_chip_copy": _library.OffChipCopyStruct,
+        "berth_interval": _library.IntervalStruct,
+        "berth_proof": _library.ProofStruct,
         "berth_tensor": _library.TensorStruct,
         "berth_operator": _library.OperatorStruct,
         "berth_diff": _library.DiffStruct,
@@ -174,6 +179,7 @@ def run_blocks(root, path, folder):
     """All blocks of a document, one after the other, as one program."""
     shutil.copy(root / "examples" / "cells.onnx", folder / "model.onnx")
     shutil.copy(root / "examples" / "inference_mobilenet_v2.csv", folder / "table.csv")
+    shutil.copy(root / "examples" / "devices" / "edge-accelerator.json", folder)
     program = "\n".join(blocks(path))
     assert program.strip()
     for package in ("numpy", "pandas", "matplotlib", "onnx", "torch"):

@@ -772,6 +772,151 @@ static void test_recompute(const berth_graph* graph, berth_options* options) {
   WORKS(berth_options_set(options, "budget", "12", &error));
 }
 
+/* `graph` as a device has its costs: with `link`, which is part of a text in JSON, or without. */
+static berth_graph* on_device(const berth_graph* graph, const char* link) {
+  berth_options* options = berth_options_new();
+  berth_graph* priced = NULL;
+  char device[400];
+  snprintf(device, sizeof device,
+           "{\"format\": \"berth-device\", \"format_version\": 1, \"operations_per_second\": 1,"
+           " \"bandwidth\": \"1GB/s\", \"launch_ns\": 10%s}",
+           link);
+  WORKS(berth_options_set(options, "device", device, &error));
+  WORKS(berth_graph_apply(graph, options, &priced, &error));
+  berth_options_free(options);
+  return priced;
+}
+
+/* Bytes take a nanosecond, starts 10: operators 14, 18, 20 and 22 ns, x out 10, back 14, w out 8. In 12 bytes
+   x can only come back to the place of y, so after `make z`, and `join` waits for it. */
+static void test_off_chip(const berth_graph* graph) {
+  static const char* const kLink =
+      ", \"link\": {\"out\": \"1GB/s\", \"in\": \"500MB/s\", \"latency_ns\": 6%s}";
+  berth_options* options = berth_options_new();
+  berth_off_chip_summary sums;
+  berth_off_chip_copy copy;
+  berth_off_chip_run* run = NULL;
+  const berth_interval* operators;
+  const berth_residency* residencies;
+  size_t count = 7, stays, i;
+  sums.struct_size = sizeof sums;
+  copy.struct_size = sizeof copy;
+  WORKS(berth_options_set(options, "budget", "12", &error));
+  for (i = 0; i < 2; ++i) {
+    char link[200];
+    berth_graph* priced;
+    berth_plan* plan = NULL;
+    snprintf(link, sizeof link, kLink, i == 0 ? "" : ", \"energy_pj_per_byte\": 100");
+    priced = on_device(graph, link);
+    WORKS(berth_plan_graph(priced, options, &plan, &error));
+    berth_graph_free(priced); /* The plan keeps what it needs. */
+    WORKS(berth_run_off_chip(plan, &run, &error));
+    WORKS(berth_off_chip_run_summary(run, &sums, &error));
+    CHECK(sums.time == 96 && sums.computing == 74 && sums.copying == 32 && sums.stalled == 14);
+    CHECK(i == 0 ? sums.avoidable_pj == -1 && sums.compulsory_pj == -1
+                 : sums.avoidable_pj == 800 && sums.compulsory_pj == 200);
+    CHECK(berth_off_chip_run_copy_count(run) == 3);
+    residencies = berth_plan_residencies(plan, &stays);
+    WORKS(berth_off_chip_run_copy(run, 1, &copy, &error));
+    CHECK(copy.out == 0 && copy.avoidable == 1 && copy.after == 3 && copy.before == 3);
+    CHECK(copy.begins == 52 && copy.ends == 66);
+    CHECK(copy.residency < stays && residencies[copy.residency].comes_in == 1);
+    WORKS(berth_off_chip_run_copy(run, 2, &copy, &error));
+    CHECK(copy.out == 1 && copy.avoidable == 0 && copy.begins == 88 && copy.ends == 96);
+    FAILS(berth_off_chip_run_copy(run, 3, &copy, &error), BERTH_INVALID_ARGUMENT, "copy 3");
+    FAILS(berth_run_off_chip(plan, NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
+    berth_plan_free(plan);
+    operators = berth_off_chip_run_operators(run, &count);
+    CHECK(count == 4 && operators[0].begins == 0 && operators[0].ends == 14);
+    CHECK(operators[3].begins == 66 && operators[3].ends == 88);
+    berth_off_chip_run_free(run);
+    run = NULL;
+  }
+  /* Without a device, a link, a plan, offsets or times. */
+  {
+    berth_graph* linked = on_device(graph, ", \"link\": {\"out\": \"1GB/s\", \"in\": \"1GB/s\"}");
+    berth_graph* unlinked = on_device(graph, "");
+    berth_plan* plan = NULL;
+    WORKS(berth_plan_graph(graph, options, &plan, &error));
+    FAILS(berth_run_off_chip(plan, &run, &error), BERTH_INVALID_OPTIONS, "the graph has none");
+    berth_plan_free(plan);
+    WORKS(berth_plan_graph(unlinked, options, &plan, &error));
+    FAILS(berth_run_off_chip(plan, &run, &error), BERTH_INVALID_OPTIONS, "it has no link");
+    berth_plan_free(plan);
+    WORKS(berth_options_set(options, "budget", "11", &error));
+    WORKS(berth_plan_graph(linked, options, &plan, &error));
+    FAILS(berth_run_off_chip(plan, &run, &error), BERTH_INVALID_PLAN, "no addresses");
+    berth_plan_free(plan);
+    WORKS(berth_schedule_graph(linked, NULL, &plan, &error));
+    FAILS(berth_run_off_chip(plan, &run, &error), BERTH_INVALID_PLAN, "no addresses");
+    berth_plan_free(plan);
+    WORKS(berth_graph_set_cost_unit(linked, "flop", &error));
+    WORKS(berth_options_set(options, "budget", "12", &error));
+    WORKS(berth_plan_graph(linked, options, &plan, &error));
+    FAILS(berth_run_off_chip(plan, &run, &error), BERTH_INVALID_OPTIONS, "\"flop\"");
+    berth_plan_free(plan);
+    berth_graph_free(linked);
+    berth_graph_free(unlinked);
+  }
+  CHECK(run == NULL);
+  berth_options_free(options);
+}
+
+/* Why a placement is the lowest, or none fits. */
+static void test_proofs(const berth_graph* graph) {
+  berth_problem* problem = berth_problem_new();
+  berth_options* options = berth_options_new();
+  berth_plan* plan = NULL;
+  berth_proof proof;
+  berth_text* text = NULL;
+  proof.struct_size = sizeof proof;
+  WORKS(berth_problem_add_arrays(problem, 3, kStart, kEnd, kSize, NULL, NULL, &error));
+  WORKS(berth_place_problem(problem, NULL, &plan, &error));
+  WORKS(berth_prove_plan(plan, NULL, &proof, &text, &error));
+  CHECK(proof.missing == BERTH_NO_PROOF_NONE && proof.seconds >= 0);
+  CHECK(strncmp(berth_text_data(text), "berth-proof 1\nclaim optimal 6144\n", 33) == 0);
+  berth_text_free(text);
+  berth_plan_free(plan);
+  WORKS(berth_options_set(options, "capacity", "6143", &error));
+  WORKS(berth_place_problem(problem, options, &plan, &error));
+  text = NULL;
+  WORKS(berth_prove_plan(plan, options, NULL, &text, &error));
+  CHECK(strncmp(berth_text_data(text), "berth-proof 1\nclaim infeasible 6143\n", 36) == 0);
+  berth_text_free(text);
+  FAILS(berth_prove_plan(plan, NULL, &proof, NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  proof.struct_size = 0;
+  FAILS(berth_prove_plan(plan, NULL, &proof, &text, &error), BERTH_INVALID_ARGUMENT, "struct_size");
+  proof.struct_size = sizeof proof;
+  berth_plan_free(plan);
+  /* A plan that fits, but nothing is proved of its height. */
+  WORKS(berth_options_set(options, "capacity", "none", &error));
+  WORKS(berth_options_set(options, "algorithm", "first-fit-size", &error));
+  berth_problem_free(problem);
+  problem = berth_problem_new();
+  {
+    int64_t start[40], end[40], size[40];
+    size_t i;
+    for (i = 0; i < 40; ++i) {
+      start[i] = (int64_t)(i * 7 % 23);
+      end[i] = start[i] + 1 + (int64_t)(i * 5 % 9);
+      size[i] = 1 + (int64_t)(i * 11 % 17);
+    }
+    WORKS(berth_problem_add_arrays(problem, 40, start, end, size, NULL, NULL, &error));
+  }
+  WORKS(berth_place_problem(problem, options, &plan, &error));
+  FAILS(berth_prove_plan(plan, NULL, NULL, &text, &error), BERTH_INVALID_OPTIONS, "only an answer");
+  berth_plan_free(plan);
+  WORKS(berth_plan_graph(graph, NULL, &plan, &error));
+  FAILS(berth_prove_plan(plan, NULL, NULL, &text, &error), BERTH_INVALID_ARGUMENT, "graph");
+  berth_plan_free(plan);
+  berth_problem_free(problem);
+  berth_options_free(options);
+  CHECK(strcmp(berth_no_proof_name(BERTH_NO_PROOF_NONE), "none") == 0);
+  CHECK(strcmp(berth_no_proof_name(BERTH_NO_PROOF_BUDGET), "budget") == 0);
+  CHECK(strcmp(berth_no_proof_name(BERTH_NO_PROOF_ALGORITHM), "algorithm") == 0);
+  CHECK(strcmp(berth_no_proof_name((berth_no_proof)99), "none") == 0);
+}
+
 /* `x` is used early and again in the end; `y` leaves it no room in the fast memory in between. */
 static berth_graph* parking(void) {
   berth_graph* graph = berth_graph_new("parking");
@@ -1111,6 +1256,8 @@ static void test_graph(void) {
   CHECK(summary.height <= 12 && summary.least_memory == 12 && summary.least_operator == join);
   FAILS(berth_plan_recomputed(plan, &again_costs, &error), BERTH_INVALID_ARGUMENT, "recompute");
   test_recompute(graph, options);
+  test_off_chip(graph);
+  test_proofs(graph);
   CHECK(berth_plan_residencies(plan, &count) != NULL && count == 5);
   WORKS(berth_plan_validate(plan, &error));
   WORKS(berth_plan_to_json(plan, &json, &error));
@@ -1477,6 +1624,7 @@ static void test_null(void) {
   berth_plan_free(NULL);
   berth_advice_free(NULL);
   berth_sweep_free(NULL);
+  berth_off_chip_run_free(NULL);
   CHECK(strcmp(berth_error_message(NULL), "") == 0 && berth_error_status(NULL) == BERTH_OK);
   CHECK(berth_error_subject(NULL) == BERTH_SUBJECT_NONE && berth_error_index(NULL) == BERTH_NONE);
   CHECK(strcmp(berth_text_data(NULL), "") == 0 && berth_text_length(NULL) == 0);
@@ -1504,6 +1652,12 @@ static void test_null(void) {
   FAILS(berth_advise_plan(NULL, NULL, NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
   FAILS(berth_advise_model(NULL, "x", 1, NULL, NULL, &error), BERTH_INVALID_ARGUMENT, "plan");
   FAILS(berth_advice_remedy(NULL, 0, NULL, &error), BERTH_INVALID_ARGUMENT, "remedy");
+  CHECK(berth_off_chip_run_copy_count(NULL) == 0);
+  CHECK(berth_off_chip_run_operators(NULL, NULL) == NULL);
+  FAILS(berth_run_off_chip(NULL, NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_off_chip_run_summary(NULL, NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_off_chip_run_copy(NULL, 0, NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
+  FAILS(berth_prove_plan(NULL, NULL, NULL, &text, &error), BERTH_INVALID_ARGUMENT, "NULL");
   FAILS(berth_sweep_at(NULL, 0, NULL, &error), BERTH_INVALID_ARGUMENT, "NULL");
   FAILS(berth_sweep_to_csv(NULL, &text, &error), BERTH_INVALID_ARGUMENT, "NULL");
   FAILS(berth_sweep_to_page(NULL, &text, &error), BERTH_INVALID_ARGUMENT, "NULL");
