@@ -832,32 +832,37 @@ static void test_off_chip(const berth_graph* graph) {
     berth_off_chip_run_free(run);
     run = NULL;
   }
-  /* Without a device, a link, a plan, offsets or times. */
-  {
-    berth_graph* linked = on_device(graph, ", \"link\": {\"out\": \"1GB/s\", \"in\": \"1GB/s\"}");
-    berth_graph* unlinked = on_device(graph, "");
-    berth_plan* plan = NULL;
-    WORKS(berth_plan_graph(graph, options, &plan, &error));
-    FAILS(berth_run_off_chip(plan, &run, &error), BERTH_INVALID_OPTIONS, "the graph has none");
-    berth_plan_free(plan);
-    WORKS(berth_plan_graph(unlinked, options, &plan, &error));
-    FAILS(berth_run_off_chip(plan, &run, &error), BERTH_INVALID_OPTIONS, "it has no link");
-    berth_plan_free(plan);
-    WORKS(berth_options_set(options, "budget", "11", &error));
-    WORKS(berth_plan_graph(linked, options, &plan, &error));
-    FAILS(berth_run_off_chip(plan, &run, &error), BERTH_INVALID_PLAN, "no addresses");
-    berth_plan_free(plan);
-    WORKS(berth_schedule_graph(linked, NULL, &plan, &error));
-    FAILS(berth_run_off_chip(plan, &run, &error), BERTH_INVALID_PLAN, "no addresses");
-    berth_plan_free(plan);
-    WORKS(berth_graph_set_cost_unit(linked, "flop", &error));
-    WORKS(berth_options_set(options, "budget", "12", &error));
-    WORKS(berth_plan_graph(linked, options, &plan, &error));
-    FAILS(berth_run_off_chip(plan, &run, &error), BERTH_INVALID_OPTIONS, "\"flop\"");
-    berth_plan_free(plan);
-    berth_graph_free(linked);
-    berth_graph_free(unlinked);
-  }
+  berth_options_free(options);
+}
+
+/* Without a device, a link, a plan within the capacity, offsets or times. */
+static void test_off_chip_refused(const berth_graph* graph) {
+  berth_options* options = berth_options_new();
+  berth_off_chip_run* run = NULL;
+  berth_graph* linked = on_device(graph, ", \"link\": {\"out\": \"1GB/s\", \"in\": \"1GB/s\"}");
+  berth_graph* unlinked = on_device(graph, "");
+  berth_plan* plan = NULL;
+  WORKS(berth_options_set(options, "budget", "12", &error));
+  WORKS(berth_plan_graph(graph, options, &plan, &error));
+  FAILS(berth_run_off_chip(plan, &run, &error), BERTH_INVALID_OPTIONS, "the graph has none");
+  berth_plan_free(plan);
+  WORKS(berth_plan_graph(unlinked, options, &plan, &error));
+  FAILS(berth_run_off_chip(plan, &run, &error), BERTH_INVALID_OPTIONS, "it has no link");
+  berth_plan_free(plan);
+  WORKS(berth_options_set(options, "budget", "11", &error));
+  WORKS(berth_plan_graph(linked, options, &plan, &error));
+  FAILS(berth_run_off_chip(plan, &run, &error), BERTH_INVALID_PLAN, "no addresses");
+  berth_plan_free(plan);
+  WORKS(berth_schedule_graph(linked, NULL, &plan, &error));
+  FAILS(berth_run_off_chip(plan, &run, &error), BERTH_INVALID_PLAN, "no addresses");
+  berth_plan_free(plan);
+  WORKS(berth_graph_set_cost_unit(linked, "flop", &error));
+  WORKS(berth_options_set(options, "budget", "12", &error));
+  WORKS(berth_plan_graph(linked, options, &plan, &error));
+  FAILS(berth_run_off_chip(plan, &run, &error), BERTH_INVALID_OPTIONS, "\"flop\"");
+  berth_plan_free(plan);
+  berth_graph_free(linked);
+  berth_graph_free(unlinked);
   CHECK(run == NULL);
   berth_options_free(options);
 }
@@ -1257,6 +1262,7 @@ static void test_graph(void) {
   FAILS(berth_plan_recomputed(plan, &again_costs, &error), BERTH_INVALID_ARGUMENT, "recompute");
   test_recompute(graph, options);
   test_off_chip(graph);
+  test_off_chip_refused(graph);
   test_proofs(graph);
   CHECK(berth_plan_residencies(plan, &count) != NULL && count == 5);
   WORKS(berth_plan_validate(plan, &error));

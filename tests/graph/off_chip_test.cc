@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -186,7 +187,7 @@ class Rules {
   }
   // Whether the operator of the step runs again there, and leaves out the tensor then.
   [[nodiscard]] bool Skips(Step s, TensorIndex base) const {
-    const auto at = plan_.order.begin() + s;
+    const auto at = plan_.order.begin() + static_cast<std::ptrdiff_t>(s);
     const std::vector<TensorIndex>& skips = graph_.operators[*at].skips;
     return std::find(skips.begin(), skips.end(), base) != skips.end() &&
            std::find(plan_.order.begin(), at, *at) != at;
