@@ -20,6 +20,8 @@ constexpr std::array<std::string_view, 5> kStrategies = {"candidates", "size", "
 constexpr std::array<std::string_view, 3> kPlacements = {"lowest", "skyline", "raised-skyline"};
 constexpr std::array<std::string_view, 3> kBacktrackings = {"published", "learned",
                                                             "highest-score"};
+constexpr std::array<std::string_view, 4> kOrders = {"published", "lowest-first", "random",
+                                                     "model"};
 constexpr std::array<std::string_view, 3> kIlpSolvers = {"any", "cbc", "highs"};
 constexpr int kMostCount = 1'000'000;
 
@@ -97,6 +99,11 @@ constexpr std::array kRows = {
          "Where major backtracks go: to the second-to-last placement in conflict; to the choice of "
          "a model trained on examples, in turn with restarts; or always to the model's highest "
          "score, as in the paper, with a threshold and a weight of depth of ours."}),
+    WordRow<&TelaMallocOptions::order, kOrders>(
+        {"telamalloc.order", "published", "published, lowest-first, random or model",
+         "Which candidates come first at a decision point: as published; the block that can lie "
+         "lowest before them; these four at random; or as a decision tree trained on examples "
+         "scores them."}),
     Row{{"cp.restarts", "on", "on|off", "cp restarts now and then and keeps its nogoods."},
         [](Settings& s, std::string_view value) { return SetBool(s.cp_restarts, value); },
         [](const Settings& s) { return OnOff(s.cp_restarts); }},

@@ -115,6 +115,7 @@ std::string OtherValue(const OptionInfo& info) {
   if (info.name == "telamalloc.strategy") return "lowest";
   if (info.name == "telamalloc.placement") return "raised-skyline";
   if (info.name == "telamalloc.backtracking") return "learned";
+  if (info.name == "telamalloc.order") return "model";
   if (info.name == "ilp.solver") return "cbc";
   ADD_FAILURE() << "no other value known for " << info.name;
   return "";

@@ -31,7 +31,7 @@ TEST_F(LabUsageTest, HelpListsEachCommandAndItsExamples) {
 TEST_F(LabUsageTest, TrainHasCommandsOfItsOwn) {
   const std::string help = Lab({"train", "--help"}).standard_output;
   EXPECT_TRUE(Contains(help, "Usage: berth-lab train COMMAND ...\n")) << help;
-  for (const std::string command : {"collect", "merge", "fit", "evaluate", "report"}) {
+  for (const std::string command : {"collect", "merge", "fit", "evaluate", "report", "steps"}) {
     EXPECT_TRUE(Contains(help, "\n  " + command + " ")) << command;
     const std::string own = Lab({"train", command, "--help"}).standard_output;
     EXPECT_TRUE(Contains(own, "\nUsage: berth-lab train " + command + " ")) << own;

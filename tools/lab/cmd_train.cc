@@ -6,6 +6,7 @@
 
 #include "base/try.h"
 #include "berth/io.h"
+#include "berth/place.h"
 #include "tools/lab/command.h"
 #include "tools/lab/train/commands.h"
 #include "tools/lab/train/table.h"
@@ -36,6 +37,14 @@ Result<InputRange> LoadInputs(const InputChoice& choice, internal::InputSet set,
   const std::int64_t count = range.source.count().value_or(0);
   range.end = std::min(choice.end.value_or(count), count);
   return range;
+}
+
+Result<bool> NeedsSearch(const Problem& problem) {
+  PlaceOptions heuristic;
+  heuristic.algorithm = Algorithm::kContention;
+  Budget budget;
+  const PlanAnswer easy = BERTH_TRY(Place(problem, heuristic, budget));
+  return easy.best->height() > *problem.capacity;
 }
 
 std::string RowsFile(const std::string& folder, std::int64_t index) {
@@ -112,8 +121,8 @@ std::vector<cli::Command> AddTrainCommands(CLI::App& lab) {
       "train", "Learned backtracking: collect examples, fit the model, evaluate it.");
   train->require_subcommand(1);
   train->footer("scripts/train takes all the steps; docs/algorithms/learned.md explains them.");
-  return {AddCollectCommand(*train), AddMergeCommand(*train), AddFitCommand(*train),
-          AddEvaluateCommand(*train), AddReportCommand(*train)};
+  return {AddCollectCommand(*train),  AddMergeCommand(*train),  AddFitCommand(*train),
+          AddEvaluateCommand(*train), AddReportCommand(*train), AddStepsCommand(*train)};
 }
 
 }  // namespace berth::lab

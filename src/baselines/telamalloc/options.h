@@ -26,6 +26,13 @@ struct TelaMallocOptions {
     kLearned,  // Once it is stuck, where a model says (6); the published way if that does not help.
     kHighestScore,  // As 6.5 has it: always where the model's score is highest; no restarts.
   };
+  // Which of a decision point's candidates come first (steps.h); of kCandidates alone.
+  enum class Order {
+    kPublished,    // The longest lived, the largest, the largest in size x lifetime.
+    kLowestFirst,  // The block that can lie lowest, then these.
+    kRandom,       // These four as drawn.
+    kModel,        // These four as a shallow decision tree scores them (8.3).
+  };
   bool heuristic_first = true;        // The baseline heuristic first, search after it fails (7.2).
   bool split = true;                  // Parts that separate in time are solved one by one (5.3).
   bool phases = true;                 // Blocks of the present phase first (5.3, Figure 9).
@@ -37,6 +44,7 @@ struct TelaMallocOptions {
   Strategy strategy = Strategy::kCandidates;
   Placement placement = Placement::kLowest;
   Backtracking backtracking = Backtracking::kPublished;
+  Order order = Order::kPublished;
 };
 
 }  // namespace berth::internal

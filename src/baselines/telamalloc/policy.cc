@@ -188,6 +188,21 @@ Policy::Block Policy::First(std::int32_t phase, std::size_t order) {
   return k < phases_[At(phase)].end ? orders_[order][At(k)] : kNoBlock;
 }
 
+std::int32_t Policy::PresentPhase(std::int32_t last_phase) {
+  if (last_phase >= 0 && First(last_phase, 0) != kNoBlock) return last_phase;
+  const std::int32_t end = part_phase_begin_[At(part_) + 1];
+  for (std::int32_t phase = first_phase_; phase < end; ++phase) {
+    if (First(phase, 0) != kNoBlock) return phase;
+  }
+  return -1;
+}
+
+std::array<Policy::Block, Policy::kOrders> Policy::FirstOf(std::int32_t phase) {
+  std::array<Block, kOrders> blocks{};
+  for (std::size_t order = 0; order < kOrders; ++order) blocks[order] = First(phase, order);
+  return blocks;
+}
+
 Policy::Block Policy::Next(Cursor& cursor, std::int32_t last_phase) {
   using Strategy = TelaMallocOptions::Strategy;
   if (options_.strategy != Strategy::kCandidates) {

@@ -56,6 +56,12 @@ class Policy {
   // The next candidate after `last_phase`, the phase of the block before (-1: none), or kNoBlock.
   // May give blocks again that it has given before at the same decision point.
   [[nodiscard]] Block Next(Cursor& cursor, std::int32_t last_phase);
+  // The phase that Next() begins with after `last_phase`; -1: all is placed.
+  [[nodiscard]] std::int32_t PresentPhase(std::int32_t last_phase);
+  // The first unplaced block of a phase by lifetime, size and area, in this order; kNoBlock for all
+  // of them: there is none.
+  static constexpr std::size_t kOrders = 3;
+  [[nodiscard]] std::array<Block, kOrders> FirstOf(std::int32_t phase);
   // The unplaced block that can lie lowest, after those that can lie lower or of the same lowest
   // position come earlier: (lowest, rank) > `after`.
   struct LowRank {
@@ -81,7 +87,6 @@ class Policy {
 
  private:
   static constexpr std::int32_t kPresent = -1;
-  static constexpr std::size_t kOrders = 3;  // Lifetime, size, area.
 
   struct Phase {
     std::int32_t begin;  // Of its blocks in each of orders_.

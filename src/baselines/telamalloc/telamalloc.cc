@@ -1,6 +1,8 @@
 #include "baselines/telamalloc/telamalloc.h"
 
 #include <algorithm>
+#include <array>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -44,6 +46,10 @@ class TelaMallocSearch::Run {
   }
 
   SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget, BacktrackRule* rule);
+  // Asked at each decision point of the strategy kCandidates from now on; nullptr: nothing is.
+  void SetSteps(StepRule* steps) {
+    steps_ = options_.strategy == Strategy::kCandidates ? steps : nullptr;
+  }
   SearchAnswer SearchLearned(Bytes capacity, std::int64_t node_limit, Budget& budget,
                              const Forest& forest, LearnedParameters parameters);
   // The rule of the options; only the strategy kCandidates has a choice.
@@ -57,8 +63,10 @@ class TelaMallocSearch::Run {
 
   // A decision point: what was tried there, and what failed.
   struct Point {
-    std::vector<Block> tried;    // In the order of the candidates; the last one is placed.
-    std::vector<Block> carried;  // Candidates from failures further on, the next one last.
+    std::vector<Block> tried;     // In the order of the candidates; the last one is placed.
+    std::vector<Block> carried;   // Candidates from failures further on, the next one last.
+    std::vector<Block> proposed;  // What a step rule puts first, the next one last.
+    bool asked = false;           // Whether it has.
     Policy::Cursor cursor;
     Policy::LowRank lowest;
     std::int32_t last_phase = -1;
@@ -71,6 +79,7 @@ class TelaMallocSearch::Run {
 
   PartEnd SolvePart(std::int64_t node_limit, Budget& budget);
   [[nodiscard]] Block NextCandidate(Point& point);
+  void AskSteps(Point& point);
   [[nodiscard]] bool TryPlacing(Block block, Point& point);
   [[nodiscard]] bool GoBack();
   void StartAgain(Random& random);
@@ -98,6 +107,10 @@ class TelaMallocSearch::Run {
   std::vector<std::int64_t> times_in_reason_;
   std::vector<std::int32_t> level_of_;  // By placed block.
   BacktrackRule* rule_ = nullptr;
+  StepRule* steps_ = nullptr;
+  std::int32_t part_blocks_ = 0;
+  std::vector<Proposal> proposals_;
+  std::vector<std::size_t> ranking_;
   std::vector<PathStep> path_;
   bool lowest_first_ = false;  // This run's candidates are the blocks that can lie lowest.
   std::vector<std::int32_t> candidate_levels_;
@@ -158,6 +171,8 @@ TelaMallocSearch::Run::Point& TelaMallocSearch::Run::Push(std::int32_t last_phas
   Point& point = points_[num_points_++];
   point.tried.clear();
   point.carried.clear();
+  point.proposed.clear();
+  point.asked = false;
   point.cursor = {};
   point.lowest = {};
   point.last_phase = last_phase;
@@ -172,6 +187,7 @@ TelaMallocSearch::Run::Point& TelaMallocSearch::Run::Push(std::int32_t last_phas
 TelaMallocSearch::Run::PartEnd TelaMallocSearch::Run::SolvePart(std::int64_t node_limit,
                                                                 Budget& budget) {
   num_points_ = 0;
+  part_blocks_ = policy_.num_unplaced();
   lowest_first_ = false;
   (void)Push(-1);
   Random* const restarts = rule_ == nullptr ? nullptr : rule_->Restarts();
@@ -217,11 +233,47 @@ Block TelaMallocSearch::Run::NextCandidate(Point& point) {
     point.carried.pop_back();
     if (!policy_.is_placed(block) && is_new(block)) return block;
   }
+  if (steps_ != nullptr && !point.asked && !point.try_all && !lowest_first_) AskSteps(point);
+  while (!point.proposed.empty()) {
+    const Block block = point.proposed.back();
+    point.proposed.pop_back();
+    if (is_new(block)) return block;
+  }
   while (true) {
     const Block block = point.try_all || lowest_first_
                             ? policy_.NextLowest(engine_, point.lowest)
                             : policy_.Next(point.cursor, point.last_phase);
     if (block == Policy::kNoBlock || is_new(block)) return block;
+  }
+}
+
+// What the heuristics propose at a point that nothing has been proposed at, in the rule's order.
+void TelaMallocSearch::Run::AskSteps(Point& point) {
+  point.asked = true;
+  const std::int32_t phase = policy_.PresentPhase(point.last_phase);
+  if (phase < 0) return;
+  proposals_.clear();
+  const auto propose = [&](Block block, Heuristic heuristic) {
+    const auto bit = static_cast<std::uint8_t>(1U << static_cast<unsigned>(heuristic));
+    for (Proposal& proposal : proposals_) {
+      if (proposal.block != block) continue;
+      proposal.heuristics = static_cast<std::uint8_t>(proposal.heuristics | bit);
+      return;
+    }
+    const BufferIndex b(block);
+    proposals_.push_back({block, bit, instance_.size[b], instance_.end[b] - instance_.start[b],
+                          policy_.contention(block), engine_.lowest(block), engine_.highest(block),
+                          policy_.phase_of(block) == point.last_phase});
+  };
+  const std::array<Block, Policy::kOrders> first = policy_.FirstOf(phase);
+  for (std::size_t k = 0; k < first.size(); ++k) propose(first[k], static_cast<Heuristic>(k));
+  Policy::LowRank from;
+  propose(policy_.NextLowest(engine_, from), Heuristic::kLowest);
+  ranking_.clear();
+  steps_->Rank({proposals_, path_, policy_.num_unplaced(), part_blocks_, capacity_, time_},
+               ranking_);
+  for (std::size_t k = ranking_.size(); k > 0; --k) {
+    point.proposed.push_back(proposals_[ranking_[k - 1]].block);
   }
 }
 
@@ -410,11 +462,15 @@ SearchAnswer TelaMallocSearch::Run::SearchLearned(Bytes capacity, std::int64_t n
 
 TelaMallocSearch::TelaMallocSearch(const Instance& instance, const Overlaps& overlaps,
                                    const TelaMallocOptions& options, std::uint64_t seed)
-    : run_(std::make_unique<Run>(instance, overlaps, options)), seed_(seed) {}
+    : run_(std::make_unique<Run>(instance, overlaps, options)),
+      order_(options.order),
+      seed_(seed) {}
 TelaMallocSearch::~TelaMallocSearch() = default;
 
 SearchAnswer TelaMallocSearch::Search(Bytes capacity, std::int64_t node_limit, Budget& budget,
-                                      BacktrackRule* rule) {
+                                      BacktrackRule* rule, StepRule* steps) {
+  const std::unique_ptr<StepRule> own = MakeStepRule(order_, seed_);
+  run_->SetSteps(steps != nullptr ? steps : own.get());
   LearnedParameters parameters;
   parameters.seed = seed_;
   if (rule == nullptr && run_->backtracking() == Backtracking::kLearned) {
@@ -430,6 +486,8 @@ SearchAnswer TelaMallocSearch::Search(Bytes capacity, std::int64_t node_limit, B
 SearchAnswer TelaMallocSearch::SearchLearned(Bytes capacity, std::int64_t node_limit,
                                              Budget& budget, const Forest& forest,
                                              const LearnedParameters& parameters) {
+  const std::unique_ptr<StepRule> own = MakeStepRule(order_, seed_);
+  run_->SetSteps(own.get());
   return run_->SearchLearned(capacity, node_limit, budget, forest, parameters);
 }
 

@@ -29,6 +29,8 @@
 //     that can lie lowest, as in the guided search (guided.h); of equals the longest lived, the
 //     largest, or the largest in both, with some noise. The paper's own way to learn has none of
 //     this (HighestScore() in learned.h): the model alone from the first major backtrack on.
+//   * A model at every step (8.3) puts the three candidates of the present phase and the block that
+//     can lie lowest in order when a decision point is reached (steps.h). Off by default.
 //   * Phases: the threshold falls by 10 % of the capacity each time.
 //   * Failing everywhere proves nothing, as positions other than the lowest are never tried. Only a
 //     failure before any placement is a proof.
@@ -42,6 +44,7 @@
 #include "baselines/telamalloc/forest.h"
 #include "baselines/telamalloc/learned.h"
 #include "baselines/telamalloc/options.h"
+#include "baselines/telamalloc/steps.h"
 #include "berth/budget.h"
 #include "berth/place.h"
 #include "model/instance.h"
@@ -55,17 +58,17 @@ class TelaMallocSearch {
  public:
   // Both must outlive the search. Memory: some 40 bytes for each pair that meets, 4 for each piece
   // in each section.
-  // `seed` is for learned backtracking, which draws where to go back to.
+  // `seed` is for learned backtracking, which draws where to go back to, and for random orders.
   TelaMallocSearch(const Instance& instance, const Overlaps& overlaps,
                    const TelaMallocOptions& options, std::uint64_t seed = 1);
   ~TelaMallocSearch();
 
   // Looks for a plan no higher than `capacity`, for at most `node_limit` steps. kInconclusive: all
   // candidates of all decision points are used up. Deterministic unless the budget ends by time.
-  // `rule`: chooses where major backtracks of the strategy kCandidates go; nullptr: as
-  // the options say.
+  // `rule`: chooses where major backtracks of the strategy kCandidates go, `steps` which of its
+  // candidates come first; nullptr: as the options say.
   [[nodiscard]] SearchAnswer Search(Bytes capacity, std::int64_t node_limit, Budget& budget,
-                                    BacktrackRule* rule = nullptr);
+                                    BacktrackRule* rule = nullptr, StepRule* steps = nullptr);
 
   // Learned backtracking, whatever the options say: turns of the learned rule and of the published
   // one. Never kInconclusive. `forest` must have kNumFeatures features.
@@ -76,6 +79,7 @@ class TelaMallocSearch {
  private:
   class Run;
   std::unique_ptr<Run> run_;
+  TelaMallocOptions::Order order_;
   std::uint64_t seed_;
 };
 

@@ -163,6 +163,7 @@ TEST(TelaMalloc, EveryCombinationOfSwitchesIsNeverWrong) {
         options.stuck_after = (bits & 32) != 0 ? 100 : 2;
         options.strategy = static_cast<TelaMallocOptions::Strategy>(strategy);
         options.placement = static_cast<TelaMallocOptions::Placement>(placement);
+        options.order = static_cast<TelaMallocOptions::Order>((bits + bits / 4) % 4);
         ASSERT_TRUE(
             ForRandomProblems(600'000 + 10 * bits, 4, AllKnobs(),
                               [&](const Problem& p) { return ComparesWithOracle(p, options); }))
@@ -284,6 +285,7 @@ TEST(TelaMalloc, EveryPartCounts) {
   for (const char* strategy : {"size", "area", "lifetime", "lowest"}) differs("strategy", strategy);
   differs("placement", "skyline");
   differs("placement", "raised-skyline");
+  for (const char* order : {"lowest-first", "random", "model"}) differs("order", order);
 }
 
 TEST(TelaMalloc, EndsAtItsLimitAndWhenCancelled) {

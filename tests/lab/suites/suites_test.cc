@@ -102,6 +102,9 @@ TEST_F(SuitesTest, TelaMallocQuickly) {
                                             "telamalloc-figure3.svg",
                                             "telamalloc-sensitivity-runs.csv",
                                             "telamalloc-sensitivity.csv",
+                                            "telamalloc-steps-failures.csv",
+                                            "telamalloc-steps-runs.csv",
+                                            "telamalloc-steps.csv",
                                             "telamalloc-table1.csv",
                                             "telamalloc-table2.csv"}));
   // One step per buffer, as nothing fails.
@@ -147,6 +150,18 @@ TEST_F(SuitesTest, TelaMallocQuickly) {
             {{"solved", "23"}, {"steps", "3895"}});
   ExpectRow("telamalloc-figure14-on-chip-steps.csv", {{"strategy", "Berth guided"}},
             {{"solved", "24"}, {"steps", "1828"}});
+  // The same inputs with a model at every step.
+  ExpectRow("telamalloc-steps-failures.csv", {{"inputs_of", "all"}},
+            {{"inputs", "68"},
+             {"published", "3"},
+             {"lowest-first", "2"},
+             {"random", "3"},
+             {"model", "2"},
+             {"size", "13"},
+             {"lowest", "2"}});
+  ExpectRow("telamalloc-steps.csv", {{"strategy", "TelaMalloc"}},
+            {{"solved", "65"}, {"steps", "10155"}});
+  ExpectRow("telamalloc-steps.csv", {{"strategy", "model"}}, {{"solved", "66"}, {"steps", "9796"}});
   ExpectRow("telamalloc-figure19.csv", {{"input", "network-160-4"}},
             {{"height_bytes", "1142660"}, {"steps", "185"}, {"failures", "25"}});
   EXPECT_EQ(Csv("telamalloc-sensitivity.csv").size(), 5U);  // Four searches.

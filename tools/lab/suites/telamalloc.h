@@ -9,6 +9,8 @@ namespace berth::lab {
 
 // The experiment "figure3": how high the memory in use reaches, over time.
 [[nodiscard]] Result<void> LiveMemory(Lab& lab);
+// The experiment "steps": a model that is asked at every step.
+[[nodiscard]] Result<void> StepModels(Lab& lab);
 // The experiment "sensitivity": what a byte more or less of memory changes.
 [[nodiscard]] Result<void> Sensitivity(Lab& lab);
 

@@ -30,15 +30,6 @@ struct MergeArguments {
   std::string output;
 };
 
-// Whether the heuristic that runs before the search leaves anything to it.
-Result<bool> NeedsSearch(const Problem& problem) {
-  PlaceOptions heuristic;
-  heuristic.algorithm = Algorithm::kContention;
-  Budget budget;
-  const PlanAnswer easy = BERTH_TRY(Place(problem, heuristic, budget));
-  return easy.best->height() > *problem.capacity;
-}
-
 Result<cli::ExitCode> Collect(const CollectArguments& arguments) {
   const InputRange inputs =
       BERTH_TRY(LoadInputs(arguments.inputs, internal::InputSet::kTraining, kTrainingInputs));

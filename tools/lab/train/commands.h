@@ -22,6 +22,7 @@ namespace berth::lab {
 [[nodiscard]] cli::Command AddFitCommand(CLI::App& train);
 [[nodiscard]] cli::Command AddEvaluateCommand(CLI::App& train);
 [[nodiscard]] cli::Command AddReportCommand(CLI::App& train);
+[[nodiscard]] cli::Command AddStepsCommand(CLI::App& train);
 
 // What the commands share.
 
@@ -55,6 +56,8 @@ struct InputRange {
 [[nodiscard]] Result<InputRange> LoadInputs(const InputChoice& choice, internal::InputSet set,
                                             std::int64_t own);
 
+// Whether the heuristic that runs before the search leaves anything to it.
+[[nodiscard]] Result<bool> NeedsSearch(const Problem& problem);
 // The file of the rows of one input, in the folder of `collect`.
 [[nodiscard]] std::string RowsFile(const std::string& folder, std::int64_t index);
 // Makes the folder where it is not there. Error: kIo.
