@@ -251,14 +251,17 @@ TEST_F(SuitesTest, CountsFailuresOfStrategies) {
 TEST_F(SuitesTest, MiniMallocQuickly) {
   const ProcessResult result = Run({"minimalloc"});
   EXPECT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
-  EXPECT_EQ(Files(),
-            (std::set<std::string>{
-                "minimalloc-conditions.json", "minimalloc-figure10-runs.csv",
-                "minimalloc-figure10-solved.svg", "minimalloc-figure10-times.svg",
-                "minimalloc-figure10.csv", "minimalloc-figure11-planted-120-1.svg",
-                "minimalloc-figure11-planted-140-2.svg", "minimalloc-figure11.csv",
-                "minimalloc-figure8.csv", "minimalloc-figure8.svg", "minimalloc-figure9-shares.csv",
-                "minimalloc-figure9.csv", "minimalloc-figure9.svg", "minimalloc-table2.csv"}));
+  EXPECT_EQ(
+      Files(),
+      (std::set<std::string>{
+          "minimalloc-conditions.json", "minimalloc-figure10-runs.csv",
+          "minimalloc-figure10-solved.svg", "minimalloc-figure10-times.svg",
+          "minimalloc-figure10.csv", "minimalloc-figure11-planted-120-1.svg",
+          "minimalloc-figure11-planted-140-2.svg", "minimalloc-figure11.csv",
+          "minimalloc-figure8.csv", "minimalloc-figure8.svg", "minimalloc-figure9-shares.csv",
+          "minimalloc-strips", "minimalloc-figure9.csv", "minimalloc-figure9.svg",
+          "minimalloc-strips-failures.csv", "minimalloc-strips-least.csv",
+          "minimalloc-strips-nodes.csv", "minimalloc-strips-runs.csv", "minimalloc-table2.csv"}));
   // Algorithms that the build lacks have their rows too.
   const auto figure8 = Csv("minimalloc-figure8.csv");
   std::set<std::string> algorithms;
@@ -282,6 +285,20 @@ TEST_F(SuitesTest, MiniMallocQuickly) {
              {"capacity_bytes", "1048576"},
              {"status", "solved"}});
   ExpectRow("minimalloc-figure11.csv", {{"input", "planted-120-1"}}, {{"buffers", "120"}});
+  // Strip packing: 2,000 nodes each.
+  EXPECT_EQ(Read(Path("out/minimalloc-strips/N1-1.40.csv")).substr(0, 34),
+            "id,lower,upper,size\n0,0,3,9\n1,0,34");
+  ExpectRow("minimalloc-strips-least.csv", {{"family", "classes 7-10 by least load"}},
+            {{"inputs", "4"}, {"least_proved", "3"}, {"least_above_load", "1"}});
+  ExpectRow("minimalloc-strips-failures.csv", {{"inputs_of", "all"}},
+            {{"inputs", "29"},
+             {"canonical", "2"},
+             {"telamalloc", "7"},
+             {"guided", "0"},
+             {"niche", "1"},
+             {"auto", "1"}});
+  ExpectRow("minimalloc-strips-nodes.csv", {{"strategy", "Berth guided"}},
+            {{"solved", "29"}, {"steps", "1608"}});
 }
 
 // The paper's pictures are of G and K (Figure 11).

@@ -1,5 +1,7 @@
 // The experiments of M. D. Moffitt, "MiniMalloc: A Lightweight Memory Allocator for
 // Hardware-Accelerated Machine Learning", ASPLOS 2023, section 8.
+#include "tools/lab/suites/minimalloc.h"
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -359,12 +361,13 @@ Result<void> Figure11(Lab& lab) {
   return {};
 }
 
-constexpr std::array<Experiment, 5> kExperiments = {
+constexpr std::array<Experiment, 6> kExperiments = {
     {{"figure8", "Figure 8: the original suite", Figure8},
      {"figure9", "Figure 9: the extended suite", Figure9},
      {"figure10", "Figure 10: the synthetic suite", Figure10},
      {"table2", "Table 2: the challenging suite", Table2},
-     {"figure11", "Figure 11: two plans", Figure11}}};
+     {"figure11", "Figure 11: two plans", Figure11},
+     {"strips", "Section 9: strip packing with fixed x", StripPacking}}};
 
 }  // namespace
 

@@ -32,7 +32,8 @@ Result<void> StepModels(Lab& lab) {
               "single strategies, on the inputs of Figure 14; the heuristic off. At most " +
                   cli::FormatCount(cap) + " steps each.");
   const auto inputs = BERTH_TRY(ManyInputs(lab));
-  const StrategyRuns runs = RunStrategies(lab, "section 8.3", kStrategies, inputs, cap, limit);
+  const StrategyRuns runs =
+      RunStrategies(lab, "section 8.3", kStrategies, inputs, kPercents, cap, limit);
   const Sheet failures = FailureSheet(runs);
   const Sheet steps = StepSheet(runs);
   lab.Show(failures);

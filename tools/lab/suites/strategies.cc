@@ -17,8 +17,6 @@
 namespace berth::lab {
 namespace {
 
-constexpr std::array<int, 4> kPercents = {105, 110, 120, 150};
-
 // Seeds of each generated table; more where more inputs are asked for.
 constexpr std::uint64_t kSeeds = 3;
 
@@ -214,7 +212,8 @@ Chart StepsChart(const StrategyRuns& all) {
 }
 
 StrategyRuns RunStrategies(Lab& lab, const std::string& what, std::span<const Strategy> strategies,
-                           std::span<const SuiteInput> inputs, std::int64_t cap, double limit) {
+                           std::span<const SuiteInput> inputs, std::span<const int> percents,
+                           std::int64_t cap, double limit) {
   std::vector<Contender> contenders;
   for (const Strategy& strategy : strategies) {
     Contender contender = Lab::Contend(strategy.contender);
@@ -224,9 +223,9 @@ StrategyRuns RunStrategies(Lab& lab, const std::string& what, std::span<const St
     contender.runner.node_limit = cap;
     contenders.push_back(std::move(contender));
   }
-  StrategyRuns all{strategies, inputs, cap, {}};
+  StrategyRuns all{strategies, inputs, percents, cap, {}};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    for (const int percent : kPercents) {
+    for (const int percent : percents) {
       all.runs.push_back({i, percent, std::vector<RunResult>(strategies.size())});
     }
   }
@@ -296,7 +295,8 @@ Sheet FailureSheet(const StrategyRuns& all) {
       return all.inputs[run.input].family == family;
     }));
   }
-  for (const int percent : kPercents) {
+  for (const int percent : all.percents) {
+    if (all.percents.size() == 1) break;  // The same as all.
     failures.AddRow(
         FailureRow("at " + std::to_string(percent) + " % of the least", all,
                    [percent](const StrategyRun& run) { return run.percent == percent; }));
@@ -315,7 +315,8 @@ Sheet StepSheet(const StrategyRuns& all) {
                {"steps in all", "steps"},
                {"backtracks", "backtracks"},
                {"both solved", "solved_with_policy"},
-               {"steps : TelaMalloc's, geometric mean", "geometric_mean_of_steps_to_policy"}});
+               {"steps : " + std::string(all.strategies[0].title) + "'s, geometric mean",
+                "geometric_mean_of_steps_to_policy"}});
   for (std::size_t s = 0; s < all.strategies.size(); ++s) {
     std::int64_t solved = 0;
     std::int64_t at_limit = 0;

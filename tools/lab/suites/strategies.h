@@ -1,10 +1,11 @@
 // tools/lab/suites/strategies.h -- ways to choose the next block, compared on many inputs by steps.
 //
-// After Figure 14 of TelaMalloc's paper. The first strategy is the policy; the others are compared
-// with it.
+// After Figure 14 of TelaMalloc's paper. The first strategy is the one that the others are compared
+// with.
 #ifndef BERTH_TOOLS_LAB_SUITES_STRATEGIES_H_
 #define BERTH_TOOLS_LAB_SUITES_STRATEGIES_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -16,6 +17,9 @@
 #include "tools/lab/suites/lab.h"
 
 namespace berth::lab {
+
+// The capacities of Figure 14, of the least height.
+inline constexpr std::array<int, 4> kPercents = {105, 110, 120, 150};
 
 struct Strategy {
   std::string_view name;
@@ -46,22 +50,24 @@ struct StrategyRun {
 struct StrategyRuns {
   std::span<const Strategy> strategies;
   std::span<const SuiteInput> inputs;
+  std::span<const int> percents;
   std::int64_t cap;  // Steps of a run, at most.
   std::vector<StrategyRun> runs;
 };
 
-// Every strategy on every input at 105, 110, 120 and 150 % of its least height, several runs at a
-// time; `limit` in seconds. The strategies and inputs must outlive the runs.
+// Every strategy on every input at all `percents` of its least height, several runs at a time;
+// `limit` in seconds. What the spans show must outlive the runs.
 [[nodiscard]] StrategyRuns RunStrategies(Lab& lab, const std::string& what,
                                          std::span<const Strategy> strategies,
-                                         std::span<const SuiteInput> inputs, std::int64_t cap,
+                                         std::span<const SuiteInput> inputs,
+                                         std::span<const int> percents, std::int64_t cap,
                                          double limit);
 
 // One row for each run.
 [[nodiscard]] Sheet RunSheet(const StrategyRuns& all);
 // How many inputs each strategy fails on: by family, by capacity, and of all.
 [[nodiscard]] Sheet FailureSheet(const StrategyRuns& all);
-// What each strategy's runs took, also on the inputs that the policy solves too.
+// What each strategy's runs took, also on the inputs that the first solves too.
 [[nodiscard]] Sheet StepSheet(const StrategyRuns& all);
 [[nodiscard]] Chart FailureChart(const StrategyRuns& all);
 [[nodiscard]] Chart StepsChart(const StrategyRuns& all);

@@ -235,7 +235,7 @@ std::string StrategyLimitText(const Lab& lab) {
 
 // Every strategy on `inputs`. Files begin with `name`.
 void CompareStrategies(Lab& lab, const std::string& name, const std::vector<SuiteInput>& inputs) {
-  const StrategyRuns runs = RunStrategies(lab, "figure 14", kStrategies, inputs,
+  const StrategyRuns runs = RunStrategies(lab, "figure 14", kStrategies, inputs, kPercents,
                                           lab.Steps(), StrategyLimit(lab));
   lab.Keep(name + "-runs", RunSheet(runs));
   const Sheet failures = FailureSheet(runs);
