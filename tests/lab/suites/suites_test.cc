@@ -186,14 +186,14 @@ TEST_F(SuitesTest, TelaMallocQuickly) {
   EXPECT_LE(highest[3], 1048576);
   EXPECT_EQ(steps.back()[3], "0");  // Nothing is live after the last step.
   const Json conditions = Json::parse(Read(Path("out/telamalloc-conditions.json")));
-  EXPECT_EQ(conditions.at("experiments").size(), 8U);
+  EXPECT_EQ(conditions.at("experiments").size(), 9U);
   const Json& table1_conditions = conditions.at("experiments").at("table1");
   EXPECT_TRUE(table1_conditions.at("machine").at("cpu").is_string());
   EXPECT_EQ(table1_conditions.at("steps"), nullptr);
   // An experiment that is run again replaces its own conditions alone.
   ASSERT_EQ(Run({"telamalloc", "--only", "table1", "--steps", "7"}).exit_code, 0);
   const Json joined = Json::parse(Read(Path("out/telamalloc-conditions.json")));
-  EXPECT_EQ(joined.at("experiments").size(), 8U);
+  EXPECT_EQ(joined.at("experiments").size(), 9U);
   EXPECT_EQ(joined.at("experiments").at("table1").at("steps"), 7);
 }
 
@@ -609,7 +609,10 @@ TEST_F(SuitesTest, TablesStandForTheModels) {
   const ProcessResult behind =
       Run({"telamalloc", "--algorithms", "niche", "--only", "table2", SmallTable()});
   ASSERT_EQ(behind.exit_code, 0) << behind.standard_error;
-  EXPECT_EQ(Csv("telamalloc-table2.csv"), table);
+  const auto again = Csv("telamalloc-table2.csv");
+  ASSERT_EQ(again.size(), 2U);
+  // All but the times.
+  for (std::size_t column = 0; column < 5; ++column) EXPECT_EQ(again[1][column], table[1][column]);
 }
 
 // Program order needs 17 bytes, the best order 10; PyTorch's allocator needs more than either.

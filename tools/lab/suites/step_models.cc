@@ -2,6 +2,8 @@
 // search". Which of four heuristics is followed first at a decision point, by a fixed rule, at random,
 // or by a tree trained on other inputs; the rest of the policy is the same for all.
 #include <array>
+#include <iterator>
+#include <utility>
 
 #include "base/try.h"
 #include "tools/berth/terminal.h"
@@ -29,9 +31,13 @@ Result<void> StepModels(Lab& lab) {
       lab.options().time_limit.value_or(300);  // The steps end a run, not the time.
   lab.Heading("Section 8.3: a model at every step",
               "The policy with the candidates of each decision point in another order, and the "
-              "single strategies, on the inputs of Figure 14; the heuristic off. At most " +
+              "single strategies, on all inputs of Figure 14; the heuristic off. At most " +
                   cli::FormatCount(cap) + " steps each.");
-  const auto inputs = BERTH_TRY(ManyInputs(lab));
+  auto inputs = BERTH_TRY(ManyInputs(lab));
+  if (!lab.options().inputs) {
+    auto on_chip = BERTH_TRY(OnChipInputs(lab));
+    std::move(on_chip.begin(), on_chip.end(), std::back_inserter(inputs));
+  }
   const StrategyRuns runs =
       RunStrategies(lab, "section 8.3", kStrategies, inputs, kPercents, cap, limit);
   const Sheet failures = FailureSheet(runs);
