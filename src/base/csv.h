@@ -12,6 +12,7 @@
 #define BERTH_BASE_CSV_H_
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <deque>
 #include <string>
@@ -27,6 +28,7 @@ namespace berth::internal {
 
 // `text` as a cell of a table: in quotes where CsvReader would not read it as it is.
 [[nodiscard]] std::string CsvCell(std::string_view text);
+void AppendCsvCell(std::string& out, std::string_view text);
 
 struct CsvField {
   std::string_view value;  // Without quotes; lives as long as the CsvReader and its Source.
@@ -51,13 +53,25 @@ class CsvReader {
 
  private:
   static bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+  // Whether a field without quotes goes on with `c`.
+  static bool IsPlain(char c) { return kIsPlain[static_cast<unsigned char>(c)]; }
 
   [[nodiscard]] Result<void> ReadRecord();
   [[nodiscard]] Result<void> ReadPlainField();
+  // Says why a field without quotes may not hold the byte there.
+  [[nodiscard]] tl::unexpected<Error> FailAtByte(std::size_t position) const;
   [[nodiscard]] Result<void> ReadQuotedField();
   void SkipBlanks();
   // True, and past the line end, where the current record ends.
   [[nodiscard]] bool SkipRecordEnd();
+
+  // One look for each byte, where comparisons would be four or more.
+  static constexpr std::array<bool, 256> kIsPlain = [] {
+    std::array<bool, 256> is_plain{};
+    for (std::size_t c = 0x20; c < is_plain.size(); ++c) is_plain[c] = c != ',' && c != '"';
+    is_plain['\t'] = true;
+    return is_plain;
+  }();
 
   const Source& source_;
   std::string_view text_;
@@ -71,19 +85,28 @@ class CsvReader {
 
 // Implementation.
 
-inline std::string CsvCell(std::string_view text) {
+inline void AppendCsvCell(std::string& out, std::string_view text) {
   const auto is_special = [](char c) {
     return c == ',' || c == '"' || static_cast<unsigned char>(c) < 0x20;
   };
   const bool quoted = !text.empty() && (text.front() == ' ' || text.back() == ' ' ||
                                         std::any_of(text.begin(), text.end(), is_special));
-  if (!quoted) return std::string(text);
-  std::string cell = "\"";
-  for (const char c : text) {
-    if (c == '"') cell += '"';
-    cell += c;
+  if (!quoted) {
+    out += text;
+    return;
   }
-  return cell + '"';
+  out += '"';
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  out += '"';
+}
+
+inline std::string CsvCell(std::string_view text) {
+  std::string cell;
+  AppendCsvCell(cell, text);
+  return cell;
 }
 
 inline Result<bool> CsvReader::Next() {
@@ -110,28 +133,31 @@ inline Result<void> CsvReader::ReadRecord() {
 
 inline Result<void> CsvReader::ReadPlainField() {
   const std::size_t begin = position_;
-  for (; position_ < text_.size(); ++position_) {
-    const char c = text_[position_];
-    if (c == ',' || c == '\n') break;
-    if (c == '\r') {
-      if (text_.substr(position_, 2) == "\r\n") break;
-      return source_.FailAt(position_,
-                            "a carriage return without a line feed; lines end with LF or CR LF");
-    }
-    if (c == '"') {
-      return source_.FailAt(position_,
-                            "a quote within a field that does not begin with one; put the whole "
-                            "field in quotes and double those within");
-    }
-    if (static_cast<unsigned char>(c) < 0x20 && c != '\t') {
-      return source_.FailAt(position_, "the control character " + Quoted({&text_[position_], 1}) +
-                                           " outside quotes; this is not a table in CSV");
-    }
+  std::size_t end = begin;
+  while (end < text_.size() && IsPlain(text_[end])) ++end;
+  position_ = end;
+  if (end < text_.size() && text_[end] != ',' && text_[end] != '\n' &&
+      text_.substr(end, 2) != "\r\n") {
+    return FailAtByte(end);
   }
-  std::size_t end = position_;
   while (end > begin && IsBlank(text_[end - 1])) --end;
   fields_.push_back({text_.substr(begin, end - begin), begin, true});
   return {};
+}
+
+inline tl::unexpected<Error> CsvReader::FailAtByte(std::size_t position) const {
+  switch (text_[position]) {
+    case '\r':
+      return source_.FailAt(position,
+                            "a carriage return without a line feed; lines end with LF or CR LF");
+    case '"':
+      return source_.FailAt(position,
+                            "a quote within a field that does not begin with one; put the whole "
+                            "field in quotes and double those within");
+    default:
+      return source_.FailAt(position, "the control character " + Quoted(text_.substr(position, 1)) +
+                                          " outside quotes; this is not a table in CSV");
+  }
 }
 
 inline Result<void> CsvReader::ReadQuotedField() {

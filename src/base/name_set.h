@@ -29,7 +29,7 @@ class NameSet {
   }
   // False if the name is in the set already.
   bool Insert(std::string_view name) {
-    if (2 * (names_.size() + 1) > slots_.size()) Grow();
+    if (2 * (names_.size() + 1) > slots_.size()) GrowTo(2 * slots_.size());
     const std::size_t hash = HashOf(name);
     Slot& slot = Find(hash, name);
     if (slot.number != 0) return false;
@@ -37,8 +37,15 @@ class NameSet {
     slot = {TagOf(hash), static_cast<std::uint32_t>(names_.size())};
     return true;
   }
-  [[nodiscard]] bool Contains(std::string_view name) {
-    return Find(HashOf(name), name).number != 0;
+  [[nodiscard]] bool Contains(std::string_view name) { return NumberOf(name) != 0; }
+  // How many different names had been inserted with it, itself included; 0 if it is not in the set.
+  [[nodiscard]] std::size_t NumberOf(std::string_view name) {
+    return Find(HashOf(name), name).number;
+  }
+  // Makes room for `expected` names in all.
+  void Reserve(std::size_t expected) {
+    names_.reserve(expected);
+    if (slots_.size() < 2 * expected + 2) GrowTo(std::bit_ceil(2 * expected + 2));
   }
 
  private:
@@ -62,8 +69,8 @@ class NameSet {
       if (slot.number == 0 || (slot.tag == tag && names_[slot.number - 1] == name)) return slot;
     }
   }
-  void Grow() {
-    const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(2 * slots_.size()));
+  void GrowTo(std::size_t slots) {
+    const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(slots));
     for (const Slot& slot : old) {
       if (slot.number == 0) continue;
       const std::string_view name = names_[slot.number - 1];

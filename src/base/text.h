@@ -3,6 +3,7 @@
 #define BERTH_BASE_TEXT_H_
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -28,6 +29,8 @@ namespace berth::internal {
 
 // 1,234,567.
 [[nodiscard]] std::string Grouped(std::int64_t number);
+// `number` in decimal digits, at the end of `out`: nothing else is allocated.
+void AppendNumber(std::string& out, std::int64_t number);
 
 // Implementation.
 
@@ -138,6 +141,13 @@ inline std::string Grouped(std::int64_t number) {
     text.insert(i, ",");
   }
   return text;
+}
+
+inline void AppendNumber(std::string& out, std::int64_t number) {
+  constexpr std::size_t kMostDigits = 20;  // With the sign.
+  char digits[kMostDigits];
+  const auto result = std::to_chars(digits, digits + kMostDigits, number);
+  out.append(digits, static_cast<std::size_t>(result.ptr - digits));
 }
 
 }  // namespace berth::internal

@@ -68,6 +68,8 @@ class Rows {
   // Error: kParse.
   [[nodiscard]] Result<void> ReadInteger(Column column, std::int64_t& value) const;
   [[nodiscard]] std::size_t line() const { return records_.line(); }
+  // The bytes of the text up to the end of the current row.
+  [[nodiscard]] std::size_t end() const { return records_.end(); }
 
  private:
   struct Place {

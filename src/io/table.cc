@@ -13,12 +13,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/arithmetic.h"
+#include "base/check.h"
 #include "base/csv.h"
+#include "base/name_set.h"
 #include "base/source.h"
 #include "base/text.h"
 #include "base/try.h"
@@ -48,9 +49,12 @@ class TableReader {
                                more_ == nullptr ? Columns::kOfTable : Columns::kOfMemories));
     if (more_ != nullptr) more_->ReadHeader(rows_);
     SetEndpoints();
-    while (BERTH_TRY(rows_.Next())) BERTH_TRY(AddBuffer());
+    const Result<void> read = ReadRows();
+    // An id that came twice is a fault before the one that ended the table.
+    while (ids_checked_ < ids_read_) BERTH_TRY(CheckNextId());
+    if (!read) return tl::unexpected(read.error());
     BERTH_TRY(CheckPins());
-    if (auto valid = Validate(table_.problem); !valid) return source_.FailWith(valid.error());
+    BERTH_DCHECK(Validate(table_.problem).has_value());
     return std::move(table_);
   }
 
@@ -63,6 +67,25 @@ class TableReader {
     }
     start_shift_ = endpoints == Endpoints::kExclusive ? 1 : 0;
     end_shift_ = endpoints == Endpoints::kInclusive ? 1 : 0;
+  }
+
+  Result<void> ReadRows() {
+    const std::size_t begin = rows_.end();
+    while (BERTH_TRY(rows_.Next())) {
+      BERTH_TRY(AddBuffer());
+      if (table_.lines.size() == kRowsOfSample) ReserveForMoreRows(rows_.end() - begin);
+    }
+    return {};
+  }
+
+  // Makes room for all rows, if they are as long as those of the sample.
+  void ReserveForMoreRows(std::size_t bytes_of_sample) {
+    const std::size_t bytes_left = source_.text().size() - rows_.end();
+    const std::size_t rows = kRowsOfSample + bytes_left * kRowsOfSample / bytes_of_sample;
+    // Ids with numbers grow longer, so this is rather too much than too little.
+    table_.problem.buffers.reserve(rows);
+    table_.lines.reserve(rows);
+    ids_.Reserve(rows);
   }
 
   // Adds the current row as a buffer.
@@ -91,13 +114,26 @@ class TableReader {
     if (!IsUtf8(field.value)) {
       return source_.FailAt(field.position, "the id " + Quoted(field.value) + " is not in UTF-8");
     }
-    const auto [first, is_new] = lines_of_ids_.emplace(field.value, rows_.line());
-    if (!is_new) {
-      return InvalidAt(field.position, "the id " + Quoted(field.value) + " was used in line " +
-                                           std::to_string(first->second) + " already");
-    }
+    // A look at the set of ids waits for memory, unless it is asked for some rows ahead.
+    if (ids_read_ - ids_checked_ == kIdsAhead) BERTH_TRY(CheckNextId());
+    ids_.Prefetch(field.value);
+    ids_ahead_[ids_read_++ % kIdsAhead] = {field.value, field.position};
     buffer.id = field.value;
     return {};
+  }
+
+  // Of the ids that were read, the first whose set has not been asked.
+  Result<void> CheckNextId() {
+    const std::size_t number = ids_checked_++;
+    const auto [id, position] = ids_ahead_[number % kIdsAhead];
+    if (ids_.Insert(id)) return {};
+    ids_checked_ = ids_read_;  // Those after it do not matter any more.
+    // Ids are numbered as their rows are, from 1.
+    const std::size_t first_line = table_.lines[ids_.NumberOf(id) - 1];
+    return InvalidAt(
+        position,
+        "the id " + Quoted(id) + " was used in line " + std::to_string(first_line) + " already",
+        number);
   }
 
   Result<void> ReadLifetime(Buffer& buffer) {
@@ -279,6 +315,9 @@ class TableReader {
     return error;
   }
 
+  static constexpr std::size_t kRowsOfSample = 256;
+  static constexpr std::size_t kIdsAhead = 16;
+
   const Source& source_;
   Rows rows_;
   const CsvOptions options_;
@@ -286,24 +325,78 @@ class TableReader {
   Step start_shift_ = 0;  // Added to what the table says, this makes a half-open lifetime.
   Step end_shift_ = 0;
   Table table_;
-  std::unordered_map<std::string_view, std::size_t> lines_of_ids_;
+  NameSet ids_{kRowsOfSample};
+  std::array<std::pair<std::string_view, std::size_t>, kIdsAhead> ids_ahead_;  // With positions.
+  std::size_t ids_read_ = 0;
+  std::size_t ids_checked_ = 0;
   Bytes total_ = 0;
   Bytes highest_pin_ = 0;
   std::size_t highest_pin_position_ = 0;
   std::size_t highest_pinned_ = 0;
 };
 
-std::string GapsField(const std::vector<Gap>& gaps) {
-  std::string out;
-  for (const Gap& gap : gaps) {
-    if (!out.empty()) out += ' ';
-    out += std::to_string(gap.start) + "-" + std::to_string(gap.end);
-    if (gap.window) {
-      out += "@" + std::to_string(gap.window->lower) + ":" + std::to_string(gap.window->upper);
+// Writes a table row by row.
+class TableWriter {
+ public:
+  // With `offsets` there is a column for them, in place of pins.
+  TableWriter(const Problem& problem, bool offsets) : problem_(problem), offsets_(offsets) {
+    for (const Buffer& buffer : problem.buffers) {
+      alignments_ |= buffer.alignment != 1;
+      hints_ |= buffer.hint.has_value();
+      gaps_ |= !buffer.gaps.empty();
+      pins_ |= buffer.offset.has_value();
     }
   }
-  return out;
-}
+
+  void AppendHeader(std::string& out) const {
+    out += "id,lower,upper,size";
+    if (alignments_) out += ",alignment";
+    if (hints_) out += ",hint";
+    if (gaps_) out += ",gaps";
+    if (offsets_ || pins_) out += ",offset";
+  }
+
+  // Buffer `b`, without a line end. `offset` is written if there are offsets.
+  void AppendRow(std::string& out, std::size_t b, const std::optional<Bytes>& offset) const {
+    const Buffer& buffer = problem_.buffers[b];
+    AppendCsvCell(out, buffer.id);
+    AppendField(out, buffer.start);
+    AppendField(out, buffer.end);
+    AppendField(out, buffer.size);
+    if (alignments_) AppendField(out, buffer.alignment);
+    if (hints_) AppendField(out, buffer.hint);
+    if (gaps_) AppendGaps(out, buffer.gaps);
+    if (offsets_ || pins_) AppendField(out, offsets_ ? offset : buffer.offset);
+  }
+
+ private:
+  static void AppendField(std::string& out, const std::optional<Bytes>& number) {
+    out += ',';
+    if (number) AppendNumber(out, *number);
+  }
+  static void AppendGaps(std::string& out, const std::vector<Gap>& gaps) {
+    char separator = ',';
+    if (gaps.empty()) out += separator;
+    for (const Gap& gap : gaps) {
+      out += std::exchange(separator, ' ');
+      AppendNumber(out, gap.start);
+      out += '-';
+      AppendNumber(out, gap.end);
+      if (!gap.window) continue;
+      out += '@';
+      AppendNumber(out, gap.window->lower);
+      out += ':';
+      AppendNumber(out, gap.window->upper);
+    }
+  }
+
+  const Problem& problem_;
+  const bool offsets_;
+  bool alignments_ = false;
+  bool hints_ = false;
+  bool gaps_ = false;
+  bool pins_ = false;
+};
 
 }  // namespace
 
@@ -313,40 +406,11 @@ Result<Table> ReadTable(const Source& source, const CsvOptions& options, MoreCol
 
 std::vector<std::string> CsvLines(const Problem& problem,
                                   const std::vector<std::optional<Bytes>>* offsets) {
-  const auto any = [&problem](auto&& has) {
-    return std::any_of(problem.buffers.begin(), problem.buffers.end(), has);
-  };
-  const bool alignments = any([](const Buffer& b) { return b.alignment != 1; });
-  const bool hints = any([](const Buffer& b) { return b.hint.has_value(); });
-  const bool gaps = any([](const Buffer& b) { return !b.gaps.empty(); });
-  const bool pins = any([](const Buffer& b) { return b.offset.has_value(); });
-
-  std::vector<std::string> lines;
-  lines.reserve(problem.buffers.size() + 1);
-  std::string header = "id,lower,upper,size";
-  if (alignments) header += ",alignment";
-  if (hints) header += ",hint";
-  if (gaps) header += ",gaps";
-  if (offsets != nullptr || pins) header += ",offset";
-  lines.push_back(std::move(header));
-  const auto optional = [](const std::optional<Bytes>& bytes) {
-    return bytes ? std::to_string(*bytes) : std::string();
-  };
+  const TableWriter writer(problem, offsets != nullptr);
+  std::vector<std::string> lines(problem.buffers.size() + 1);
+  writer.AppendHeader(lines[0]);
   for (std::size_t b = 0; b < problem.buffers.size(); ++b) {
-    const Buffer& buffer = problem.buffers[b];
-    std::string line = CsvCell(buffer.id);
-    line += ',' + std::to_string(buffer.start);
-    line += ',' + std::to_string(buffer.end);
-    line += ',' + std::to_string(buffer.size);
-    if (alignments) line += ',' + std::to_string(buffer.alignment);
-    if (hints) line += ',' + optional(buffer.hint);
-    if (gaps) line += ',' + GapsField(buffer.gaps);
-    if (offsets != nullptr) {
-      line += ',' + optional(offsets->at(b));
-    } else if (pins) {
-      line += ',' + optional(buffer.offset);
-    }
-    lines.push_back(std::move(line));
+    writer.AppendRow(lines[b + 1], b, offsets == nullptr ? std::nullopt : offsets->at(b));
   }
   return lines;
 }
@@ -359,12 +423,15 @@ Result<Table> ReadCsv(std::string_view text, std::string_view name, const CsvOpt
 }
 
 std::string WriteCsv(const Problem& problem, const std::vector<Bytes>* offsets) {
-  std::vector<std::optional<Bytes>> given;
-  if (offsets != nullptr) given.assign(offsets->begin(), offsets->end());
+  constexpr std::size_t kRowsOfSample = 256;
+  const std::size_t count = problem.buffers.size();
+  const internal::TableWriter writer(problem, offsets != nullptr);
   std::string out;
-  for (const std::string& line :
-       internal::CsvLines(problem, offsets == nullptr ? nullptr : &given)) {
-    out += line;
+  writer.AppendHeader(out);
+  out += '\n';
+  for (std::size_t b = 0; b < count; ++b) {
+    if (b == kRowsOfSample) out.reserve(out.size() / kRowsOfSample * (count + count / 8));
+    writer.AppendRow(out, b, offsets == nullptr ? std::nullopt : std::optional(offsets->at(b)));
     out += '\n';
   }
   return out;

@@ -6,12 +6,14 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "base/random.h"
 #include "base/source.h"
 #include "berth/io.h"
 #include "tests/io/random_table.h"
+#include "tests/io/reference_table.h"
 
 namespace berth {
 namespace {
@@ -199,6 +201,101 @@ TEST(ReadCsvTest, SurvivesDamage) {
       EXPECT_NE(message.find_first_of("123456789"), std::string::npos);
       EXPECT_EQ(message.find_first_of("\n\r"), std::string::npos);
     }
+  }
+}
+
+// ReadCsv() gives the table of the simple reader, or an error of the same kind at the same place.
+void ExpectAsReference(const std::string& text, Endpoints endpoints) {
+  const auto expected = internal::ReadReferenceTable(text, endpoints);
+  const auto table = ReadCsv(text, "t", {endpoints});
+  const auto* const read = std::get_if<Table>(&expected);
+  ASSERT_EQ(table.has_value(), read != nullptr)
+      << (table ? "read, with a fault" : table.error().message) << "\n"
+      << text;
+  if (read != nullptr) {
+    EXPECT_EQ(table->problem, read->problem) << text;
+    EXPECT_EQ(table->lines, read->lines) << text;
+    return;
+  }
+  const auto& fault = std::get<internal::TableFault>(expected);
+  const std::string place = internal::PlaceInText(text, fault.position);
+  const Error& error = table.error();
+  EXPECT_EQ(error.message.substr(0, place.size() + 4), "t:" + place + ": ") << error.message << "\n"
+                                                                            << text;
+  EXPECT_EQ(error.code, fault.code) << error.message << "\n" << text;
+  if (fault.buffer) {
+    EXPECT_EQ(error.subject, Subject::OfBuffer(*fault.buffer)) << text;
+  } else {
+    EXPECT_EQ(error.subject, Subject::OfLine(std::stoul(place))) << text;
+  }
+}
+
+// One character or piece more, less or another.
+void Mutate(std::string& text, internal::Random& random) {
+  using namespace std::string_view_literals;  // NOLINT(google-build-using-namespace)
+  static constexpr std::string_view kPieces[] = {","sv,
+                                                 "\""sv,
+                                                 "\n"sv,
+                                                 "\r"sv,
+                                                 "\r\n"sv,
+                                                 "-"sv,
+                                                 "9"sv,
+                                                 " "sv,
+                                                 "\t"sv,
+                                                 "@"sv,
+                                                 ":"sv,
+                                                 "a"sv,
+                                                 "+"sv,
+                                                 "0"sv,
+                                                 "\n\n"sv,
+                                                 ".5"sv,
+                                                 "\xff"sv,
+                                                 "\x1b"sv,
+                                                 "\"\""sv,
+                                                 ",,"sv,
+                                                 "-1"sv,
+                                                 "\xc3\xb6"sv,
+                                                 "1152921504606846976"sv,
+                                                 "999999999999999999"sv,
+                                                 "99999999999999999999"sv};
+  const auto at =
+      static_cast<std::size_t>(random.Uniform(0, static_cast<std::int64_t>(text.size())));
+  const std::string_view piece =
+      kPieces[static_cast<std::size_t>(random.Uniform(0, std::size(kPieces) - 1))];
+  const std::size_t replaced = random.Chance(0.5) ? 0 : 1;
+  text.replace(at, std::min(replaced, text.size() - at), random.Chance(0.2) ? ""sv : piece);
+}
+
+TEST(ReadCsvTest, ReadsAsTheSimpleReaderDoes) {
+  internal::Random random(7);
+  for (std::uint64_t seed = 1; seed <= 5000; ++seed) {
+    SCOPED_TRACE(seed);
+    const auto endpoints = static_cast<Endpoints>(seed % 4);
+    std::string text = WriteCsv(RandomTable(seed));
+    ExpectAsReference(text, endpoints);
+    for (int mutations = 0; mutations < 4; ++mutations) {
+      Mutate(text, random);
+      if (text[0] != '{' && text[0] != '[') ExpectAsReference(text, endpoints);
+    }
+  }
+}
+
+// Ids are looked up some rows later than they are read, and room is made after some hundred rows:
+// the first fault is still the one that is reported.
+TEST(ReadCsvTest, ReportsTheFirstFaultOfManyRows) {
+  internal::Random random(8);
+  for (int round = 1; round <= 200; ++round) {
+    SCOPED_TRACE(round);
+    const std::int64_t rows = random.Uniform(1, 1000);
+    const std::int64_t ids = random.Chance(0.5) ? rows * rows : 2 * rows;
+    std::string text = "id,lower,upper,size\n";
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const std::int64_t id = random.Chance(0.5) ? row : random.Uniform(rows, ids);
+      text += std::to_string(id) + ",0,1," + (random.Uniform(0, rows) == 0 ? "x" : "1") + "\n";
+    }
+    ExpectAsReference(text, Endpoints::kHalfOpen);
+    Mutate(text, random);
+    ExpectAsReference(text, Endpoints::kHalfOpen);
   }
 }
 

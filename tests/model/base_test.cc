@@ -353,6 +353,30 @@ TEST(NameSet, KnowsWhatComesTwice) {
   EXPECT_FALSE(set.Contains("name 3000"));
 }
 
+TEST(NameSet, NumbersNamesAndMakesRoom) {
+  std::vector<std::string> names;
+  for (int k = 0; k < 1000; ++k) names.push_back("name " + std::to_string(k));
+  NameSet set(0);
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    EXPECT_EQ(set.NumberOf(names[k]), 0u);
+    EXPECT_TRUE(set.Insert(names[k]));
+    if (k == 10) set.Reserve(5);  // Fewer than there are.
+    if (k == 20) set.Reserve(700);
+    EXPECT_EQ(set.NumberOf(names[k]), k + 1);
+    EXPECT_EQ(set.NumberOf("name 7"), k < 7 ? 0u : 8u);
+  }
+}
+
+TEST(Text, AppendsNumbers) {
+  std::string text = "x";
+  for (const std::int64_t number : {std::int64_t{0}, std::int64_t{-7}, std::int64_t{1} << 60,
+                                    std::numeric_limits<std::int64_t>::min()}) {
+    AppendNumber(text, number);
+    text += ' ';
+  }
+  EXPECT_EQ(text, "x0 -7 1152921504606846976 -9223372036854775808 ");
+}
+
 TEST(Text, IsShownOnOneLine) {
   EXPECT_EQ(Quoted("plain"), "\"plain\"");
   EXPECT_EQ(Quoted("two\nlines \"quoted\""), "\"two\\nlines \\\"quoted\\\"\"");
