@@ -4,8 +4,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <tuple>
+#include <utility>
+#include <vector>
+
 #include "base/arithmetic.h"
+#include "base/random.h"
 #include "place/greedy/greedy.h"
+#include "place/greedy/plateaus.h"
 #include "place/greedy/shelves.h"
 #include "testing/differential.h"
 #include "tests/greedy/problems.h"
@@ -157,6 +166,67 @@ TEST(Packer, ThreeWaysToLowestFirstAgree) {
       EXPECT_EQ(by_plateaus->height, Height(problem, by_plateaus->offsets));
     }
   }
+}
+
+// The tree over spans gives the best unplaced one, as a look at each does, until all are placed; and
+// all over again with other ranks.
+TEST(SpanIndex, FindsTheBestWithin) {
+  Random random(3);
+  for (const std::size_t count : {1u, 15u, 16u, 17u, 100u, 1000u, 3000u}) {
+    SCOPED_TRACE(count);
+    const auto sections = static_cast<std::int32_t>(random.Uniform(1, 400));
+    std::vector<SpanIndex::Span> spans;
+    while (spans.size() < count) {
+      // Long and short ones, and many that are the same.
+      const auto longest = std::int64_t{1} << random.Uniform(0, 9);
+      const auto first = static_cast<std::int32_t>(random.Uniform(0, sections - 1));
+      const auto last =
+          random.Uniform(first + 1, std::min<std::int64_t>(sections, first + longest));
+      spans.push_back({first, static_cast<std::int32_t>(last)});
+    }
+    auto index = SpanIndex::Make(spans, sections, nullptr);
+    ASSERT_TRUE(index);
+    for (int round = 0; round < 2; ++round) {
+      std::vector<std::int32_t> ranks(count);
+      std::iota(ranks.begin(), ranks.end(), 0);
+      random.Shuffle(ranks);
+      ASSERT_TRUE(index->Reset(ranks, nullptr));
+      std::vector<bool> placed(count, false);
+      for (std::size_t left = count; left > 0;) {
+        auto first = static_cast<std::int32_t>(random.Uniform(0, sections));
+        auto last = static_cast<std::int32_t>(random.Uniform(0, sections));
+        if (random.Chance(0.1)) std::tie(first, last) = std::pair(0, sections);
+        std::int32_t best = SpanIndex::kNoRank;
+        std::size_t best_span = 0;
+        for (std::size_t k = 0; k < count; ++k) {
+          if (placed[k] || spans[k].first < first || spans[k].last > last) continue;
+          if (ranks[k] < best) best_span = k;
+          best = std::min(best, ranks[k]);
+        }
+        ASSERT_EQ(index->Best(first, last), best);
+        if (best == SpanIndex::kNoRank) continue;
+        const std::size_t slot = index->SlotOfRank(best);
+        EXPECT_EQ(slot, index->SlotOf(best_span));
+        EXPECT_EQ(index->SpanOf(slot).first, spans[best_span].first);
+        EXPECT_EQ(index->SpanOf(slot).last, spans[best_span].last);
+        index->Remove(slot);
+        placed[best_span] = true;
+        --left;
+      }
+      EXPECT_EQ(index->Best(0, sections), SpanIndex::kNoRank);
+    }
+  }
+}
+
+// To make an index and to use it again can be stopped.
+TEST(SpanIndex, CanBeStopped) {
+  std::vector<SpanIndex::Span> spans(200000, {0, 1});
+  EXPECT_FALSE(SpanIndex::Make(spans, 1, [] { return true; }));
+  auto index = SpanIndex::Make(spans, 1, nullptr);
+  ASSERT_TRUE(index);
+  std::vector<std::int32_t> ranks(spans.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  EXPECT_FALSE(index->Reset(ranks, [] { return true; }));
 }
 
 // A packer is reused; no state of the previous plan may remain.

@@ -13,9 +13,10 @@ namespace {
 // Buffers placed between two looks at the clock: some milliseconds.
 constexpr std::size_t kPlacedPerStop = 1024;
 
-// The lowest blocks have 2^5 buffers, which are looked at one by one.
-constexpr std::size_t kLeafBits = 5;
-constexpr std::size_t kLeaf = std::size_t{1} << kLeafBits;
+// So many buffers are looked at one by one.
+constexpr std::size_t kLeaf = 16;
+// To cut a node with more buffers takes so long that the clock is looked at.
+constexpr std::size_t kManyInNode = 65536;
 
 // The position in `order` of each buffer.
 std::vector<std::int32_t> RanksOf(const std::vector<BufferIndex>& order) {
@@ -29,124 +30,128 @@ std::vector<std::int32_t> RanksOf(const std::vector<BufferIndex>& order) {
 }  // namespace
 
 SpanIndex::SpanIndex(const std::vector<Span>& spans, std::int32_t num_sections)
-    : size_(std::bit_ceil(std::max(spans.size(), kLeaf))),
-      position_(spans.size()),
-      begin_at_(static_cast<std::size_t>(num_sections) + 1, 0) {
-  for (const Span& span : spans) ++begin_at_[static_cast<std::size_t>(span.first) + 1];
-  for (std::size_t s = 1; s < begin_at_.size(); ++s) begin_at_[s] += begin_at_[s - 1];
-  std::vector<std::int32_t> next = begin_at_;
-  // What fills the array up to a power of two ends after everything else.
-  leaf_.assign(size_, {INT32_MAX, kNoRank});
+    : leaves_(std::bit_ceil(spans.size() / kLeaf + 1)),
+      nodes_(2 * leaves_),
+      slots_(spans.size()),
+      slot_of_(spans.size()),
+      slot_of_rank_(spans.size()) {
+  // By first section.
+  std::vector<std::uint32_t> next(static_cast<std::size_t>(num_sections) + 1, 0);
+  for (const Span& span : spans) ++next[static_cast<std::size_t>(span.first) + 1];
+  for (std::size_t s = 1; s < next.size(); ++s) next[s] += next[s - 1];
   for (std::size_t k = 0; k < spans.size(); ++k) {
-    position_[k] = static_cast<std::size_t>(next[static_cast<std::size_t>(spans[k].first)]++);
-    leaf_[position_[k]].last = spans[k].last;
+    const std::size_t slot = next[static_cast<std::size_t>(spans[k].first)]++;
+    // Its rank is the span that it has, as long as slots move.
+    slots_[slot] = {spans[k].first, spans[k].last, static_cast<std::int32_t>(k)};
   }
 }
 
 std::optional<SpanIndex> SpanIndex::Make(const std::vector<Span>& spans, std::int32_t num_sections,
                                          const std::function<bool()>& stop) {
   SpanIndex index(spans, num_sections);
-  if (!index.AddLevels(stop)) return std::nullopt;
+  if (!index.Cut(1, 0, index.leaves_, stop)) return std::nullopt;
+  for (std::size_t slot = 0; slot < spans.size(); ++slot) {
+    index.slot_of_[static_cast<std::size_t>(index.slots_[slot].rank)] =
+        static_cast<std::uint32_t>(slot);
+  }
   return index;
 }
 
-bool SpanIndex::AddLevels(const std::function<bool()>& stop) {
-  // Positions, each block sorted by last section, then position.
-  std::vector<std::int32_t> sorted(size_);
-  for (std::size_t p = 0; p < size_; ++p) sorted[p] = static_cast<std::int32_t>(p);
-  const auto ends_before = [&](std::int32_t x, std::int32_t y) {
-    return leaf_[static_cast<std::size_t>(x)].last < leaf_[static_cast<std::size_t>(y)].last;
-  };
-  std::vector<std::int32_t> merged(size_);
-  for (std::size_t width = 1; width <= size_; width *= 2) {
-    if (width > 1) {
-      for (std::size_t from = 0; from < size_; from += width) {
-        const auto begin = sorted.begin() + static_cast<std::ptrdiff_t>(from);
-        const auto middle = begin + static_cast<std::ptrdiff_t>(width / 2);
-        std::merge(begin, middle, middle, begin + static_cast<std::ptrdiff_t>(width),
-                   merged.begin() + static_cast<std::ptrdiff_t>(from), ends_before);
-      }
-      sorted.swap(merged);
-    }
-    if (stop && stop()) return false;
-    if (width < kLeaf) continue;
-    Level level{std::vector<std::int32_t>(size_), std::vector<std::int32_t>(size_),
-                std::vector<std::int32_t>(2 * size_)};
-    for (std::size_t p = 0; p < size_; ++p) {
-      const auto position = static_cast<std::size_t>(sorted[p]);
-      level.last[p] = leaf_[position].last;
-      level.place[position] = static_cast<std::int32_t>(p & (width - 1));
-    }
-    levels_.push_back(std::move(level));
+bool SpanIndex::Cut(std::size_t node, std::size_t begin, std::size_t leaves,
+                    const std::function<bool()>& stop) {
+  if (leaves * kLeaf > kManyInNode && stop && stop()) return false;
+  const std::size_t end = std::min(begin + leaves * kLeaf, slots_.size());
+  Node& box = nodes_[node];
+  box = {INT32_MAX, INT32_MIN, INT32_MAX, INT32_MIN, kNoRank};
+  bool in_order = true;  // Of their first sections.
+  for (std::size_t k = begin; k < end; ++k) {
+    const Slot& slot = slots_[k];
+    in_order = in_order && slot.first >= box.most_first;
+    box.least_first = std::min(box.least_first, slot.first);
+    box.most_first = std::max(box.most_first, slot.first);
+    box.least_last = std::min(box.least_last, slot.last);
+    box.most_last = std::max(box.most_last, slot.last);
   }
-  return true;
+  if (leaves == 1) return true;
+  const std::size_t middle = std::min(begin + leaves / 2 * kLeaf, end);
+  const auto at = [this](std::size_t k) { return slots_.begin() + static_cast<std::ptrdiff_t>(k); };
+  if (middle < end) {
+    // Across the longer side of the box.
+    const bool by_first = std::int64_t{box.most_first} - box.least_first >=
+                          std::int64_t{box.most_last} - box.least_last;
+    if (!by_first) {
+      std::nth_element(at(begin), at(middle), at(end),
+                       [](const Slot& x, const Slot& y) { return x.last < y.last; });
+    } else if (!in_order) {
+      std::nth_element(at(begin), at(middle), at(end),
+                       [](const Slot& x, const Slot& y) { return x.first < y.first; });
+    }
+  }
+  return Cut(2 * node, begin, leaves / 2, stop) && Cut(2 * node + 1, middle, leaves / 2, stop);
 }
 
 bool SpanIndex::Reset(const std::vector<std::int32_t>& ranks, const std::function<bool()>& stop) {
-  for (std::size_t k = 0; k < ranks.size(); ++k) leaf_[position_[k]].rank = ranks[k];
-  for (std::size_t h = 0; h < levels_.size(); ++h) {
-    if (stop && stop()) return false;
-    Level& level = levels_[h];
-    const std::size_t width = kLeaf << h;
-    for (std::size_t from = 0; from < size_; from += width) {
-      std::int32_t* const tree = level.minimum.data() + 2 * from;
-      for (std::size_t p = from; p < from + width; ++p) {
-        tree[width + static_cast<std::size_t>(level.place[p])] = leaf_[p].rank;
-      }
-      for (std::size_t node = width - 1; node > 0; --node) {
-        tree[node] = std::min(tree[2 * node], tree[2 * node + 1]);
-      }
-    }
+  for (std::size_t k = 0; k < ranks.size(); ++k) {
+    slots_[slot_of_[k]].rank = ranks[k];
+    slot_of_rank_[static_cast<std::size_t>(ranks[k])] = slot_of_[k];
+  }
+  if (stop && stop()) return false;
+  for (std::size_t leaf = 0; leaf < leaves_; ++leaf) nodes_[leaves_ + leaf].rank = LowestRank(leaf);
+  for (std::size_t node = leaves_ - 1; node > 0; --node) {
+    nodes_[node].rank = std::min(nodes_[2 * node].rank, nodes_[2 * node + 1].rank);
   }
   return true;
 }
 
-void SpanIndex::SetRank(std::size_t k, std::int32_t rank) {
-  const std::size_t position = position_[k];
-  leaf_[position].rank = rank;
-  for (std::size_t h = 0; h < levels_.size(); ++h) {
-    Level& level = levels_[h];
-    const std::size_t width = kLeaf << h;
-    std::int32_t* const tree = level.minimum.data() + 2 * (position & ~(width - 1));
-    std::size_t node = width + static_cast<std::size_t>(level.place[position]);
-    tree[node] = rank;
-    for (node /= 2; node > 0; node /= 2) {
-      const std::int32_t minimum = std::min(tree[2 * node], tree[2 * node + 1]);
-      if (tree[node] == minimum) break;
-      tree[node] = minimum;
-    }
-  }
+std::span<const SpanIndex::Slot> SpanIndex::SlotsOf(std::size_t leaf) const {
+  const std::size_t begin = std::min(leaf * kLeaf, slots_.size());
+  return std::span(slots_).subspan(begin, std::min(kLeaf, slots_.size() - begin));
 }
 
-std::int32_t SpanIndex::BestOfBlock(std::size_t level, std::size_t block, std::int32_t last) const {
-  const std::size_t width = kLeaf << level;
-  const std::int32_t* const lasts = levels_[level].last.data() + block * width;
-  const std::int32_t* const tree = levels_[level].minimum.data() + 2 * block * width;
-  if (lasts[width - 1] <= last) return tree[1];
-  auto end = width + static_cast<std::size_t>(std::upper_bound(lasts, lasts + width, last) - lasts);
-  std::int32_t best = kNoRank;
-  for (; end > 1; end /= 2) {
-    if (end % 2 == 1) best = std::min(best, tree[end - 1]);
+std::int32_t SpanIndex::LowestRank(std::size_t leaf) const {
+  std::int32_t lowest = kNoRank;
+  for (const Slot& slot : SlotsOf(leaf)) lowest = std::min(lowest, slot.rank);
+  return lowest;
+}
+
+void SpanIndex::Remove(std::size_t slot) {
+  slots_[slot].rank = kNoRank;
+  const std::size_t leaf = slot / kLeaf;
+  std::size_t node = leaves_ + leaf;
+  std::int32_t lowest = LowestRank(leaf);
+  while (nodes_[node].rank != lowest) {
+    nodes_[node].rank = lowest;
+    if (node == 1) return;
+    lowest = std::min(lowest, nodes_[node ^ 1].rank);
+    node /= 2;
   }
-  return best;
 }
 
 std::int32_t SpanIndex::Best(std::int32_t first, std::int32_t last) const {
-  auto left = static_cast<std::size_t>(begin_at_[static_cast<std::size_t>(first)]);
-  auto right = static_cast<std::size_t>(begin_at_[static_cast<std::size_t>(last)]);
   std::int32_t best = kNoRank;
-  const auto look_at = [&](std::size_t position) {
-    if (leaf_[position].last <= last) best = std::min(best, leaf_[position].rank);
-  };
-  while (left < right && left % kLeaf != 0) look_at(left++);
-  while (left < right && right % kLeaf != 0) look_at(--right);
-  left >>= kLeafBits;
-  right >>= kLeafBits;
-  for (std::size_t level = 0; left < right; ++level, left /= 2, right /= 2) {
-    if (left % 2 == 1) best = std::min(best, BestOfBlock(level, left++, last));
-    if (right % 2 == 1) best = std::min(best, BestOfBlock(level, --right, last));
-  }
+  Look(1, first, last, best);
   return best;
+}
+
+void SpanIndex::Look(std::size_t node, std::int32_t first, std::int32_t last,
+                     std::int32_t& best) const {
+  for (;;) {
+    const Node& box = nodes_[node];
+    if (box.rank >= best || box.most_first < first || box.least_last > last) return;
+    if (box.least_first >= first && box.most_last <= last) {
+      best = box.rank;
+      return;
+    }
+    if (node >= leaves_) break;
+    // The better one first.
+    node *= 2;
+    if (nodes_[node + 1].rank < nodes_[node].rank) ++node;
+    Look(node, first, last, best);
+    node ^= 1;
+  }
+  for (const Slot& slot : SlotsOf(node - leaves_)) {
+    if (slot.first >= first && slot.last <= last) best = std::min(best, slot.rank);
+  }
 }
 
 bool PlateauPacker::CanPack(const Instance& instance) {
@@ -154,6 +159,15 @@ bool PlateauPacker::CanPack(const Instance& instance) {
   const auto& alignments = instance.alignment.items();
   return std::all_of(alignments.begin(), alignments.end(),
                      [&](Bytes alignment) { return alignment == alignments.front(); });
+}
+
+PlateauPacker::PlateauPacker(const Instance& instance, SpanIndex unplaced)
+    : num_sections_(instance.num_sections()),
+      unplaced_(std::move(unplaced)),
+      room_(instance.num_buffers()) {
+  for (const BufferIndex b : instance.buffers()) {
+    room_[unplaced_.SlotOf(b.position())] = RoundUp(instance.size[b], instance.alignment[b]);
+  }
 }
 
 std::optional<PlateauPacker> PlateauPacker::Make(const Instance& instance,
@@ -176,7 +190,7 @@ std::optional<std::vector<Bytes>> PlateauPacker::Pack(const std::vector<BufferIn
   // the alignment. Beyond both ends of time stands a wall, higher than everything.
   constexpr Bytes kGone = -1;
   constexpr Bytes kWall = std::numeric_limits<Bytes>::max();
-  const std::size_t sections = instance_->num_sections();
+  const std::size_t sections = num_sections_;
   std::vector<Bytes> level(sections, kGone);
   std::vector<std::size_t> end(sections);
   std::vector<std::size_t> begin_of_end(sections + 1);  // By the section past a plateau's last.
@@ -188,7 +202,7 @@ std::optional<std::vector<Bytes>> PlateauPacker::Pack(const std::vector<BufferIn
   };
   set(0, sections, 0);
 
-  std::vector<Bytes> offsets(order.size(), 0);
+  std::vector<Bytes> offset_of_slot(order.size(), 0);
   std::size_t from = 0;
   for (std::size_t placed = 0; placed < order.size();) {
     const Bytes at = level[from];
@@ -216,14 +230,18 @@ std::optional<std::vector<Bytes>> PlateauPacker::Pack(const std::vector<BufferIn
       set(from, to, std::min(left, right));  // Something is unplaced, so there is a neighbour.
       continue;
     }
-    const BufferIndex b = order[static_cast<std::size_t>(rank)];
-    unplaced_.Remove(b.position());
-    offsets[b.position()] = at;
+    const std::size_t slot = unplaced_.SlotOfRank(rank);
+    unplaced_.Remove(slot);
+    offset_of_slot[slot] = at;
     if (++placed % kPlacedPerStop == 0 && stop && stop()) return std::nullopt;
-    set(from, instance_->first[b].position(), at);
-    set(instance_->last[b].position(), to, at);
-    set(instance_->first[b].position(), instance_->last[b].position(),
-        at + RoundUp(instance_->size[b], instance_->alignment[b]));
+    const auto [first, last] = unplaced_.SpanOf(slot);
+    set(from, static_cast<std::size_t>(first), at);
+    set(static_cast<std::size_t>(last), to, at);
+    set(static_cast<std::size_t>(first), static_cast<std::size_t>(last), at + room_[slot]);
+  }
+  std::vector<Bytes> offsets(order.size(), 0);
+  for (std::size_t b = 0; b < offsets.size(); ++b) {
+    offsets[b] = offset_of_slot[unplaced_.SlotOf(b)];
   }
   return offsets;
 }
