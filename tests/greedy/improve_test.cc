@@ -3,7 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "base/random.h"
 #include "place/greedy/greedy.h"
 #include "testing/differential.h"
 #include "tests/greedy/problems.h"
@@ -164,6 +169,95 @@ TEST(Improve, TakesProblemsAtTheLimit) {
   const Bytes bound = MaxLiveLoad(problem).lower_bound;
   EXPECT_EQ(ImprovePlan(Compile(problem), bound, kWork, kSeed, 1, nullptr, offsets), bound);
   EXPECT_EQ(Fault(problem, offsets, bound), std::nullopt);
+}
+
+// Sizes and lifetimes of every order of magnitude; most buffers are small.
+Problem WideProblem(std::uint64_t seed, int count, Step steps, bool plain) {
+  Random random(seed);
+  const auto magnitude = [&](int most) {
+    const std::int64_t least = std::int64_t{1} << random.Uniform(0, most - 1);
+    return random.Uniform(least, 2 * least - 1);
+  };
+  Problem problem;
+  for (int k = 0; k < count; ++k) {
+    Buffer buffer;
+    buffer.id = std::to_string(k);
+    buffer.start = random.Uniform(0, steps);
+    buffer.end = buffer.start + magnitude(8);
+    buffer.size = magnitude(20);
+    if (!plain) {
+      if (random.Chance(0.3)) buffer.alignment = Bytes{1} << random.Uniform(0, 8);
+      if (random.Chance(0.1) && buffer.end - buffer.start > 3) {
+        buffer.gaps = {{buffer.start + 1, buffer.end - 1, std::nullopt}};
+        if (buffer.size > 2 && random.Chance(0.5)) buffer.gaps[0].window = Window{1, 2};
+      }
+    }
+    problem.buffers.push_back(buffer);
+  }
+  return problem;
+}
+
+// Pins where first fit puts some of the buffers.
+void Pin(Problem& problem, const std::vector<Bytes>& offsets) {
+  for (std::size_t b = 0; b < problem.buffers.size(); b += 17) {
+    problem.buffers[b].offset = offsets[b];
+  }
+}
+
+// With levels and a strip, too.
+TEST(ImproveInLevels, KeepsTheRulesAndNeverRaisesAPlan) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE(seed);
+    Problem problem = WideProblem(seed, 400, 160, seed % 3 == 0);
+    const std::vector<Bytes> before = FirstPlan(problem, Algorithm::kFirstFitStart);
+    if (seed % 2 == 0) Pin(problem, before);
+    const Instance instance = Compile(problem);
+    const Bytes bound = MaxLiveLoad(problem).lower_bound;
+    Bytes last = Height(problem, before);
+    for (std::int64_t work = 0; work < 4'000'000; work = 4 * work + 4000) {
+      std::vector<Bytes> one = before;
+      const Bytes height = ImprovePlan(instance, bound, work, kSeed, 1, nullptr, one, 1);
+      EXPECT_EQ(Fault(problem, one, height), std::nullopt);
+      EXPECT_LE(height, Height(problem, before));
+      std::vector<Bytes> four = before;
+      EXPECT_EQ(ImprovePlan(instance, bound, work, kSeed, 4, nullptr, four, 1), height);
+      EXPECT_EQ(one, four);
+      last = height;
+    }
+    EXPECT_LT(last, Height(problem, before));
+  }
+}
+
+TEST(ImproveInLevels, LowersLargePlansFurther) {
+  for (const std::uint64_t seed : {1u}) {
+    SCOPED_TRACE(seed);
+    const Problem problem = WideProblem(seed, 50'000, 2000, true);
+    const Instance instance = Compile(problem);
+    const Bytes bound = MaxLiveLoad(problem).lower_bound;
+    const std::vector<Bytes> before = FirstPlan(problem, Algorithm::kContention);
+    constexpr std::int64_t kWorkOfLarge = 20'000'000;
+    std::vector<Bytes> at_once = before;
+    const Bytes without =
+        ImprovePlan(instance, bound, kWorkOfLarge, kSeed, 1, nullptr, at_once, 1'000'000);
+    std::vector<Bytes> in_levels = before;
+    const Bytes with = ImprovePlan(instance, bound, kWorkOfLarge, kSeed, 1, nullptr, in_levels, 1);
+    EXPECT_EQ(Fault(problem, in_levels, with), std::nullopt);
+    EXPECT_LT(with - bound, (without - bound) * 9 / 10) << bound << " " << without << " " << with;
+  }
+}
+
+TEST(ImproveInLevels, StopsWhenTold) {
+  const Problem problem = WideProblem(3, 2000, 800, true);
+  const Instance instance = Compile(problem);
+  const std::vector<Bytes> before = FirstPlan(problem, Algorithm::kFirstFitStart);
+  for (const int after : {0, 1, 2, 3, 10}) {
+    std::atomic<int> asked{0};
+    std::vector<Bytes> offsets = before;
+    const Bytes height = ImprovePlan(
+        instance, 1, std::int64_t{1} << 60, kSeed, 1, [&] { return asked++ >= after; }, offsets, 1);
+    EXPECT_EQ(asked, after + 1);
+    EXPECT_EQ(Fault(problem, offsets, height), std::nullopt);
+  }
 }
 
 // Heights are pinned: a different height means that the search has changed.

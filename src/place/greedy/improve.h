@@ -37,6 +37,19 @@
 // depend on the threads. Pins, alignments, gaps and windows are honoured; hints are not looked at,
 // but what need not move stays where it is.
 //
+// Large parts are repaired in levels. Most buffers of a large table are small, and add little to the
+// load; but each step looks at them, and whatever moves evicts them. So they wait at first, in a strip of
+// their own above all others, as high as a plan of them alone:
+//
+//   plan  - - - +-------------------+ - -       Buffers are in levels by size: those that carry nearly
+//               |   small buffers   |           all of the load, then those down to a quarter of their
+//   target  - - +-------------------+ - -       size, and so on. A target is reached on one level after
+//               |   large buffers   |           the other. Each begins where the one before it ended,
+//               |                   |           with what is now in the way of larger buffers out.
+//               +-------------------+
+//
+// When large buffers cannot be lowered any more, small ones join the levels, and the strip goes.
+//
 // The pool of those that are out, the learned costs and the moves at random are those of Nagata and
 // Braysy's search for vehicle routes (2009); learning from conflicts goes back to Morris's breakout (AAAI 1993).
 // docs/algorithms/greedy.md says what it achieves.
@@ -47,6 +60,7 @@
 #ifndef BERTH_PLACE_GREEDY_IMPROVE_H_
 #define BERTH_PLACE_GREEDY_IMPROVE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -55,12 +69,16 @@
 
 namespace berth::internal::greedy {
 
+// In smaller parts a strip would cost more bytes than its time is worth.
+inline constexpr std::size_t kBuffersOfLevels = 1 << 18;
+
 // Lowers `offsets`, which must be a valid plan for `instance`, towards `stop_at`, and returns its
 // height. Spends about `max_work` looks at neighbours at most; `stop` is asked now and then, from
-// any of the threads, and ends it with the best plan so far; never if it is empty.
+// any of the threads, and ends it with the best plan so far; never if it is empty. A part with
+// `buffers_of_levels` buffers or more is repaired without its small ones first.
 Bytes ImprovePlan(const Instance& instance, Bytes stop_at, std::int64_t max_work,
                   std::uint64_t seed, int threads, const std::function<bool()>& stop,
-                  std::vector<Bytes>& offsets);
+                  std::vector<Bytes>& offsets, std::size_t buffers_of_levels = kBuffersOfLevels);
 
 }  // namespace berth::internal::greedy
 

@@ -61,24 +61,38 @@ Instance SolidOf(const Instance& instance, const std::vector<BufferIndex>& of) {
 
 }  // namespace
 
+std::optional<SolidPacking> PackSolid(const Instance& instance,
+                                      const std::vector<BufferIndex>& order,
+                                      const std::function<bool()>& stop) {
+  SolidPacking packing;
+  if (order.empty()) return packing;
+  const Instance solid = SolidOf(instance, order);
+  std::vector<BufferIndex> in_order;
+  in_order.reserve(order.size());
+  for (const BufferIndex rank : solid.buffers()) in_order.push_back(rank);
+  auto packer = PlateauPacker::Make(solid, stop);
+  if (!packer) return std::nullopt;
+  auto packed = packer->Pack(in_order, stop);
+  if (!packed) return std::nullopt;
+  packing.offsets = std::move(*packed);
+  for (const BufferIndex rank : solid.buffers()) {
+    packing.height = std::max(packing.height, packing.offsets[rank.position()] + solid.size[rank]);
+  }
+  return packing;
+}
+
 std::optional<std::vector<Bytes>> PlaceSolid(const Instance& instance,
                                              const std::function<bool()>& stop) {
   std::vector<BufferIndex> order = Ordered(instance, Order::kContention, stop);
   if (stop && stop()) return std::nullopt;
   std::erase_if(order, [&](BufferIndex b) { return !IsFree(instance, b); });
   std::vector<Bytes> offsets = Pinned(instance);
-  if (order.empty()) return offsets;
-  const Instance solid = SolidOf(instance, order);
-  std::vector<BufferIndex> in_order;
-  for (const BufferIndex rank : solid.buffers()) in_order.push_back(rank);
-  auto packer = PlateauPacker::Make(solid, stop);
-  if (!packer) return std::nullopt;
-  const auto packed = packer->Pack(in_order, stop);
-  if (!packed) return std::nullopt;
+  const auto packing = PackSolid(instance, order, stop);
+  if (!packing) return std::nullopt;
   const Bytes base = EndOfPins(instance);
   for (std::size_t rank = 0; rank < order.size(); ++rank) {
     const BufferIndex b = order[rank];
-    offsets[b.position()] = RoundUp(base + (*packed)[rank], instance.alignment[b]);
+    offsets[b.position()] = RoundUp(base + packing->offsets[rank], instance.alignment[b]);
   }
   return offsets;
 }
