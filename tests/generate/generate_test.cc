@@ -468,7 +468,13 @@ TEST(GenerateTest, SaysWhatIsWrongWithParameters) {
   };
   using P = GenerateParameters;
   EXPECT_EQ(message(Family::kRandom, [](P& p) { p.buffers = 0; }),
-            "buffers is 0 but must be from 1 to 1000000");
+            "buffers is 0 but must be from 1 to 10000000");
+  EXPECT_EQ(message(Family::kRandom,
+                    [](P& p) {
+                      p.buffers = 1'000'001;
+                      p.capacity = (Bytes{1} << 34) + 1;
+                    }),
+            "capacity is 17179869185 but must be from 1 to 17179869184");
   EXPECT_EQ(message(Family::kRandom, [](P& p) { p.steps = 0; }),
             "steps is 0 but must be from 1 to 1099511627776");
   EXPECT_EQ(message(Family::kRandom, [](P& p) { p.capacity = -5; }),

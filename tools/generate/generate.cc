@@ -37,8 +37,10 @@ constexpr Step kLiveTotal = 3 * kLiveLongest - kLiveBits;  // Of 2 * kLiveBits l
 // No buffer is larger than the capacity. Fillers (full) may outnumber the buffers, but they add up
 // to at most twice the buffers' sizes plus one capacity. So with these limits all sizes together
 // stay below the 2^60 bytes that a problem may have.
-constexpr std::int64_t kMaxBuffers = 1'000'000;
+constexpr std::int64_t kMaxBuffers = 10'000'000;
+constexpr std::int64_t kManyBuffers = 1'000'000;
 constexpr Bytes kMaxCapacity = Bytes{1} << 38;
+constexpr Bytes kMaxCapacityOfMany = Bytes{1} << 34;
 
 bool ChoosesItsOwnSteps(Family family) {
   return family == Family::kNetwork || family == Family::kInference;
@@ -57,7 +59,8 @@ Result<Setting> CheckParameters(Family family, const GenerateParameters& paramet
   for (const Result<void>& checked :
        {CheckRange("buffers", parameters.buffers, 1, kMaxBuffers),
         CheckRange("steps", steps, 1, Step{1} << 40),
-        CheckRange("capacity", parameters.capacity, 1, kMaxCapacity),
+        CheckRange("capacity", parameters.capacity, 1,
+                   parameters.buffers > kManyBuffers ? kMaxCapacityOfMany : kMaxCapacity),
         CheckRange("slack", parameters.slack_percent, 0, 99),
         CheckRange("alignment", parameters.alignment, 1, Bytes{1} << 30),
         CheckRange("pins", parameters.pins_percent, 0, 100),

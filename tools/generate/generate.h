@@ -52,11 +52,12 @@ struct FamilyInfo {
 
 struct GenerateParameters {
   std::uint64_t seed = 1;
-  std::int64_t buffers = 100;  // 1 .. 1,000,000. full adds about two fillers for each.
+  std::int64_t buffers = 100;  // 1 .. 10,000,000. full adds about two fillers for each.
   std::optional<Step> steps;   // 1 .. 2^40. None: 1000; network and inference choose their own
                                // and accept none.
   std::optional<std::int64_t> live;  // random: at least 1, at most about 15 % of the buffers.
-  Bytes capacity = Bytes{1} << 20;   // 1 .. 2^38, a multiple of alignment.
+  Bytes capacity = Bytes{1} << 20;   // 1 .. 2^38, or 2^34 above 1,000,000 buffers; a multiple of
+                                     // alignment.
   int slack_percent = 0;             // 0 .. 99.
   Bytes alignment = 1;   // Of every buffer, 1 .. 2^30. planted and full make all sizes multiples.
   int pins_percent = 0;  // 0 .. 100: share of the buffers that are pinned. planted pins them where

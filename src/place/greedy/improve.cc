@@ -302,7 +302,8 @@ void Part::Store(std::vector<Bytes>& offsets) const {
 std::array<Part::OfSize, 64> Part::Sizes() const {
   std::array<OfSize, 64> sizes;
   for (const Item& item : items_) {
-    OfSize& of_size = sizes[std::bit_width(static_cast<std::uint64_t>(item.size))];
+    const auto bits = std::bit_width(static_cast<std::uint64_t>(item.size));
+    OfSize& of_size = sizes[static_cast<std::size_t>(bits)];
     ++of_size.buffers;
     of_size.cost += item.base;
   }
