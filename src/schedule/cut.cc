@@ -31,22 +31,40 @@ void Cut::Build(Op v) {
   work_ += static_cast<std::int64_t>(instance_.num_ops + 2 * instance_.buffers.size());
   FindUndecided(v);
   for (const Op u : undecided_) {
-    for (const Op p : precedence_.predecessors(u)) {
+    for (const Op p : PredecessorsOf(u)) {
       if (local_[p] != kNoNode) Connect(local_[u], local_[p], kInfinite);
     }
   }
   for (const FlowBuffer& buffer : instance_.buffers) AddBuffer(v, buffer);
 }
 
+void Cut::FindReached(Op v, const OpLists& lists, std::vector<Word>& found) {
+  std::fill(found.begin(), found.end(), Word{0});
+  queue_.assign(1, v);
+  for (std::size_t k = 0; k < queue_.size(); ++k) {
+    work_ += static_cast<std::int64_t>(lists[queue_[k]].size());
+    for (const Op u : lists[queue_[k]]) {
+      if (TestBit(found.data(), u)) continue;
+      SetBit(found.data(), u);
+      queue_.push_back(u);
+    }
+  }
+}
+
 // Gives each operator that neither precedes nor follows v a node.
 void Cut::FindUndecided(Op v) {
-  const Word* const before = precedence_.Before(v);
-  const Word* const after = precedence_.After(v);
-  for (std::size_t k = 0; k < precedence_.words(); ++k) {
-    Word rest = ~(before[k] | after[k]);
-    if (k + 1 == precedence_.words() && instance_.num_ops % kWordBits != 0) {
-      rest &= (Word{1} << (instance_.num_ops % kWordBits)) - 1;
-    }
+  if (precedence_ != nullptr) {
+    before_ = precedence_->Before(v);
+    after_ = precedence_->After(v);
+  } else {
+    FindReached(v, instance_.predecessors, found_before_);
+    FindReached(v, instance_.successors, found_after_);
+    before_ = found_before_.data();
+    after_ = found_after_.data();
+  }
+  const std::size_t words = instance_.words();
+  for (std::size_t k = 0; k < words; ++k) {
+    Word rest = ~(before_[k] | after_[k]) & BitsWithin(k, 0, instance_.num_ops);
     for (; rest != 0; rest &= rest - 1) {
       const Op u =
           static_cast<Op>(k * kWordBits + static_cast<std::size_t>(std::countr_zero(rest)));
@@ -71,9 +89,9 @@ Cut::End Cut::EndOf(const std::vector<Op>& ops, bool joined, Op v, const Word* t
 
 // In the step of v, its own buffers count as created and those it consumes as not yet freed.
 void Cut::AddBuffer(Op v, const FlowBuffer& buffer) {
-  End in = EndOf(buffer.creators, buffer.from_start, v, precedence_.Before(v));
+  End in = EndOf(buffer.creators, buffer.from_start, v, before_);
   if (!in.joined && in.undecided == 0) return;
-  End out = EndOf(buffer.consumers, buffer.to_end, v, precedence_.After(v));
+  End out = EndOf(buffer.consumers, buffer.to_end, v, after_);
   if (in.joined && out.joined) {
     fixed_ += buffer.bytes;
     return;
@@ -198,8 +216,7 @@ Bytes Cut::SolveWith(Op u, bool inside, Bytes limit) {
 }
 
 void Cut::Witness(Word* set, bool largest) const {
-  const Word* const before = precedence_.Before(op_);
-  std::copy(before, before + precedence_.words(), set);
+  std::copy(before_, before_ + instance_.words(), set);
   std::vector<bool> reached(head_.size(), false);
   std::vector<std::uint32_t> queue;
   const std::uint32_t start = largest ? kSink : kSource;

@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "berth/budget.h"
@@ -29,7 +30,14 @@ class Cut {
  public:
   // Both must outlive this.
   Cut(const Instance& instance, const Precedence& precedence)
-      : instance_(instance), precedence_(precedence), local_(instance.num_ops, kNoNode) {}
+      : instance_(instance), precedence_(&precedence), local_(instance.num_ops, kNoNode) {}
+  // With the constraints of `instance` alone, in linear memory: each Solve() searches for what
+  // precedes and what follows its operator.
+  explicit Cut(const Instance& instance)
+      : instance_(instance),
+        local_(instance.num_ops, kNoNode),
+        found_before_(instance.words()),
+        found_after_(instance.words()) {}
 
   // When `budget` ends by time or cancellation, minima end early: what they return is a lower bound
   // still, but has no witness. It must outlive the calls that follow.
@@ -65,6 +73,12 @@ class Cut {
   std::uint32_t NewNode();
   void Build(Op v);
   void FindUndecided(Op v);
+  // The operators that lead to v by `lists`.
+  void FindReached(Op v, const OpLists& lists, std::vector<Word>& found);
+  [[nodiscard]] std::span<const Op> PredecessorsOf(Op u) const {
+    return precedence_ != nullptr ? std::span<const Op>(precedence_->predecessors(u))
+                                  : instance_.predecessors[u];
+  }
   // One end of a buffer's edge: its creators, or its consumers.
   struct End {
     bool joined = false;           // With its terminal: the source, or the sink.
@@ -81,8 +95,10 @@ class Cut {
   [[nodiscard]] bool TimeIsUp();
 
   const Instance& instance_;
-  const Precedence& precedence_;
+  const Precedence* precedence_ = nullptr;
   Op op_ = 0;
+  const Word* before_ = nullptr;  // The operators that precede op_, and that follow it.
+  const Word* after_ = nullptr;
   Bytes fixed_ = 0;
   Bytes flow_ = 0;
   std::vector<Op> undecided_;
@@ -97,6 +113,7 @@ class Cut {
   Bytes base_flow_ = 0;
   std::vector<Bytes> rooms_;
   bool forced_ = false;
+  std::vector<Word> found_before_, found_after_;  // Without a Precedence.
 };
 
 }  // namespace berth::internal::schedule

@@ -10,8 +10,9 @@
 #include "base/check.h"
 #include "schedule/beam.h"
 #include "schedule/cut.h"
-#include "schedule/precedence.h"
+#include "schedule/list.h"
 #include "schedule/question.h"
+#include "schedule/window.h"
 
 namespace berth::internal::schedule {
 namespace {
@@ -55,19 +56,16 @@ std::vector<Op> Pivots(const Instance& instance) {
   return pivots;
 }
 
-// Raises `bound` by the cuts of the operators whose step in `order` exceeds it, largest first: a
-// cut is never larger than the step.
-Bytes CutBound(const Instance& instance, const std::vector<Op>& order, Bytes bound,
+// Raises `bound` by the cuts of the operators whose step exceeds it in all orders known, largest
+// first: a cut is never larger than a step. `steps` are the least steps known, by operator.
+Bytes CutBound(const Instance& instance, const std::vector<Bytes>& steps, Bytes bound,
                SearchStats& stats, Budget& budget) {
-  std::vector<Bytes> steps;
-  (void)PeakOf(instance, order, &steps);
   std::vector<Op> by_step;
   for (Op v = 0; v < instance.num_ops; ++v) {
     if (steps[v] > bound) by_step.push_back(v);
   }
   std::stable_sort(by_step.begin(), by_step.end(), [&](Op a, Op b) { return steps[a] > steps[b]; });
-  const Precedence precedence(instance);
-  Cut cut(instance, precedence);
+  Cut cut(instance);
   cut.SetBudget(budget);
   for (const Op v : by_step) {
     if (steps[v] <= bound || !budget.SpendNode()) break;
@@ -80,8 +78,9 @@ Bytes CutBound(const Instance& instance, const std::vector<Op>& order, Bytes bou
 // A set of operators that every order runs contiguously.
 class Segment {
  public:
-  Segment(const Instance& whole, Op begin, Op end, Bytes peak, const ExactOptions& options)
-      : options_(options), begin_(begin), peak_(peak), order_(end - begin) {
+  Segment(const Instance& whole, Op begin, Op end, Bytes peak, const ExactOptions& options,
+          const ExactLimits& limits)
+      : options_(options), limits_(limits), begin_(begin), peak_(peak), order_(end - begin) {
     std::iota(order_.begin(), order_.end(), Op{0});
     if (end - begin == whole.num_ops) {
       whole_ = &whole;
@@ -99,11 +98,21 @@ class Segment {
   }
 
   // One turn of the search. No order of the whole instance has a peak below `floor`.
-  void Advance(const Instance& whole, Bytes floor, std::size_t bytes, SearchStats& stats,
-               Budget& budget) {
+  void Advance(const Instance& whole, Bytes floor, SearchStats& stats, Budget& budget) {
     if (!started_) {
       Start(whole, floor, stats, budget);
       started_ = true;
+      return;
+    }
+    if (IsLarge() && !looked_at_windows_) {
+      LookAtWindows(floor, stats, budget);
+      if (Bound(floor) >= peak_ || budget.Exhausted()) return;
+      work_ *= 2;
+      if (!looked_at_windows_) return;
+      windows_.reset();
+      // A question has a matrix of precedence in both directions, and there are two of them.
+      exhausted_ = whole_->num_ops * whole_->words() * sizeof(Word) > limits_.most_bytes / 16;
+      work_ = kFirstWork;
       return;
     }
     // Backwards only if the first questions did not settle it: it takes longer than they do.
@@ -122,7 +131,7 @@ class Segment {
         AddOrders(*lower_);
       }
     }
-    Ask(lower_, work_, bytes, floor, stats, budget);
+    Ask(lower_, work_, floor, stats, budget);
     if (options_.bisection && Bound(floor) < peak_ && !budget.Exhausted()) {
       const Bytes lowest = Bound(floor);
       if (half_ && (half_->limit() < lowest || half_->limit() + 1 >= peak_)) half_.reset();
@@ -130,7 +139,7 @@ class Segment {
         half_.emplace(*whole_, options_, floor, lowest + (peak_ - lowest) / 2);
         AddOrders(*half_);
       }
-      if (half_) Ask(half_, work_ / 2, bytes, floor, stats, budget);
+      if (half_) Ask(half_, work_ / 2, floor, stats, budget);
     }
     exhausted_ = lower_ && lower_->exhausted();
     work_ *= 2;
@@ -148,17 +157,35 @@ class Segment {
       part_ = Restricted(whole, ops, before.data());
       whole_ = &part_;
     }
+    (void)PeakOf(*whole_, order_, &least_steps_);
     if (options_.beam) {
       RunBeam(*whole_, false, floor, std::numeric_limits<std::int64_t>::max(), stats, budget);
+      if (IsLarge()) RunBeam(Reversed(*whole_), true, floor, 0, stats, budget);
+      looked_back_ = IsLarge();
     }
     RaiseBound(floor, stats, budget);
+  }
+
+  [[nodiscard]] bool IsLarge() const { return order_.size() > limits_.many_ops; }
+
+  // Searches the windows around the highest steps for a turn.
+  void LookAtWindows(Bytes floor, SearchStats& stats, Budget& budget) {
+    if (!windows_) windows_.emplace(*whole_, options_, order_, limits_.first_window);
+    looked_at_windows_ = !windows_->Advance(Bound(floor), work_, limits_.most_bytes, stats, budget);
+    bound_ = std::max(bound_, windows_->bound());
+    if (windows_->peak() >= peak_) return;
+    Offer(windows_->order());
+    if (looked_at_windows_) RaiseBound(floor, stats, budget);
   }
 
   void RunBeam(const Instance& instance, bool reversed, Bytes floor, std::int64_t work,
                SearchStats& stats, Budget& budget) {
     const std::int64_t nodes = budget.nodes_spent();
     auto order =
-        Beam(instance, {1, Bound(floor), peak_ - 1, options_.dominance, false, work}, budget).order;
+        IsLarge()
+            ? ListSchedule(instance, Bound(floor), budget)
+            : Beam(instance, {1, Bound(floor), peak_ - 1, options_.dominance, false, work}, budget)
+                  .order;
     stats.states += budget.nodes_spent() - nodes;
     if (!order) return;
     if (reversed) std::reverse(order->begin(), order->end());
@@ -168,12 +195,16 @@ class Segment {
 
   void RaiseBound(Bytes floor, SearchStats& stats, Budget& budget) {
     if (!options_.cut_bound || Bound(floor) >= peak_) return;
-    bound_ = CutBound(*whole_, order_, Bound(floor), stats, budget);
+    bound_ = CutBound(*whole_, least_steps_, Bound(floor), stats, budget);
   }
 
   void Offer(const std::vector<Op>& order) {
-    const Bytes peak = PeakOf(*whole_, order);
-    known_.push_back(order);
+    std::vector<Bytes> steps;
+    const Bytes peak = PeakOf(*whole_, order, &steps);
+    for (std::size_t v = 0; v < steps.size(); ++v) {
+      least_steps_[v] = std::min(least_steps_[v], steps[v]);
+    }
+    if (!IsLarge()) known_.push_back(order);
     if (peak >= peak_) return;
     peak_ = peak;
     order_ = order;
@@ -186,9 +217,9 @@ class Segment {
     }
   }
 
-  void Ask(std::optional<Question>& question, std::int64_t work, std::size_t bytes, Bytes floor,
-           SearchStats& stats, Budget& budget) {
-    const Question::Answer answer = question->Advance(work, bytes, stats, budget);
+  void Ask(std::optional<Question>& question, std::int64_t work, Bytes floor, SearchStats& stats,
+           Budget& budget) {
+    const Question::Answer answer = question->Advance(work, limits_.most_bytes, stats, budget);
     bound_ = std::max(bound_, question->lower_bound());
     if (answer == Question::Answer::kFound) {
       Offer(question->order());
@@ -198,18 +229,22 @@ class Segment {
   }
 
   const ExactOptions& options_;
+  const ExactLimits& limits_;
   Op begin_;
   Op end_ = 0;
   Bytes peak_;
   Bytes bound_ = 0;
   std::vector<Op> order_;               // Positions relative to begin_.
   std::vector<std::vector<Op>> known_;  // Orders found so far.
+  std::vector<Bytes> least_steps_;      // By operator: the least in any of them.
   const Instance* whole_ = nullptr;
   Instance part_;
   bool started_ = false;
   bool looked_back_ = false;
   bool exhausted_ = false;
   std::int64_t work_ = kFirstWork;
+  std::optional<WindowSearch> windows_;
+  bool looked_at_windows_ = false;
   std::optional<Question> lower_;  // Is any lower peak possible?
   std::optional<Question> half_;   // Is a peak half-way down to the bound possible?
 };
@@ -217,7 +252,7 @@ class Segment {
 }  // namespace
 
 ExactResult SearchExactly(const Instance& instance, const ExactOptions& options,
-                          std::int64_t most_work, std::size_t most_bytes,
+                          const ExactLimits& limits,
                           const std::function<void(Bytes peak, Bytes bound)>& report,
                           SearchStats& stats, Budget& budget) {
   ExactResult result;
@@ -227,7 +262,7 @@ ExactResult SearchExactly(const Instance& instance, const ExactOptions& options,
   std::vector<Bytes> steps;
   const Bytes program_peak = PeakOf(instance, program, &steps);
   // The bytes live before and after all operators are the same in every order.
-  Bytes floor = std::max(LiveAtStart(instance), LiveAtEnd(instance));
+  Bytes floor = std::max({limits.floor, LiveAtStart(instance), LiveAtEnd(instance)});
   if (n == 0) {
     result.peak = result.lower_bound = program_peak;
     return result;
@@ -240,7 +275,7 @@ ExactResult SearchExactly(const Instance& instance, const ExactOptions& options,
     const Op end = pivot + 1;
     const Bytes peak = *std::max_element(steps.data() + begin, steps.data() + end);
     if (end - begin == 1) floor = std::max(floor, peak);
-    segments.push_back(std::make_unique<Segment>(instance, begin, end, peak, options));
+    segments.push_back(std::make_unique<Segment>(instance, begin, end, peak, options, limits));
     begin = end;
   }
   stats.segments = static_cast<std::int64_t>(segments.size());
@@ -262,12 +297,12 @@ ExactResult SearchExactly(const Instance& instance, const ExactOptions& options,
       reported_bound = result.lower_bound;
     }
     if (result.peak <= floor || budget.Exhausted()) break;
-    if (work >= most_work || worst->exhausted()) {
+    if (work >= limits.most_work || worst->exhausted()) {
       result.out_of_work = true;
       break;
     }
     work += worst->work();
-    worst->Advance(instance, floor, most_bytes, stats, budget);
+    worst->Advance(instance, floor, stats, budget);
   }
   for (const auto& segment : segments) segment->AppendTo(result.order);
   return result;

@@ -11,10 +11,18 @@
 //     byte lower possible, and is one half-way down to the bound? Each answer moves the best order
 //     or the bound; the answer to the first ends the search. After the first turn, a beam of width
 //     1 runs backwards.
+//
+// Of more than ExactLimits::many_ops operators, greedy list orders (schedule/list.h) take the place of the
+// beams, and windows (schedule/window.h) come before the questions. The questions need a set of
+// operators for each operator; where the memory is too little for that, the search ends with the
+// windows.
 #ifndef BERTH_SCHEDULE_EXACT_H_
 #define BERTH_SCHEDULE_EXACT_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "berth/budget.h"
@@ -30,10 +38,20 @@ struct ExactResult {
   bool out_of_work = false;  // Ended by `most_work` or memory, not by the budget.
 };
 
-// `instance` must be numbered so that 0, 1, 2, ... is a valid order. `most_work` is in units of a
-// few nanoseconds. `report`, if not empty, is called with every new peak and bound.
+struct ExactLimits {
+  // Bytes. Peaks up to this count as equal: the search ends with any of them, and the lower bound
+  // is then at most this.
+  Bytes floor = 0;
+  std::int64_t most_work = std::numeric_limits<std::int64_t>::max();  // A few nanoseconds each.
+  std::size_t most_bytes = std::size_t{2} << 30;                      // Of memory, roughly.
+  std::size_t many_ops = 6000;     // An instance of more is searched as a large one.
+  std::size_t first_window = 128;  // Operators of the smallest windows of a large instance.
+};
+
+// `instance` must be numbered so that 0, 1, 2, ... is a valid order. `report`, if not empty, is
+// called with every new peak and bound.
 [[nodiscard]] ExactResult SearchExactly(const Instance& instance, const ExactOptions& options,
-                                        std::int64_t most_work, std::size_t most_bytes,
+                                        const ExactLimits& limits,
                                         const std::function<void(Bytes peak, Bytes bound)>& report,
                                         SearchStats& stats, Budget& budget);
 

@@ -146,7 +146,8 @@ Bytes LiveAtEnd(const Instance& instance) {
   return live;
 }
 
-Bytes PeakOf(const Instance& instance, std::span<const Op> order, std::vector<Bytes>* steps) {
+Bytes PeakOf(const Instance& instance, std::span<const Op> order, std::vector<Bytes>* steps,
+             std::vector<Bytes>* after) {
   std::vector<bool> exists(instance.buffers.size(), false);
   std::vector<std::uint32_t> users_left(instance.buffers.size());
   for (std::size_t b = 0; b < users_left.size(); ++b) {
@@ -155,6 +156,7 @@ Bytes PeakOf(const Instance& instance, std::span<const Op> order, std::vector<By
   Bytes live = LiveAtStart(instance);
   Bytes peak = live;
   if (steps != nullptr) steps->assign(instance.num_ops, 0);
+  if (after != nullptr) after->assign(instance.num_ops, 0);
   for (const Op v : order) {
     live += instance.created_alone[v];
     for (const Op b : instance.created_shared[v]) {
@@ -167,6 +169,7 @@ Bytes PeakOf(const Instance& instance, std::span<const Op> order, std::vector<By
     for (const Op b : instance.freed_shared[v]) {
       if (--users_left[b] == 0) live -= instance.buffers[b].bytes;
     }
+    if (after != nullptr) (*after)[v] = live;
   }
   return peak;
 }

@@ -14,8 +14,9 @@
 //   step(S, v) = f(S) + bytes of the buffers with v in C and C * S == {}   (created)
 //              = f(S + v) + bytes of the buffers with v in K and K within S + v   (freed)
 //
-// A buffer with C = K = {v} is live in that step alone. Unless a buffer is live from the start,
-// every other k in K must run after some creator, and at least one k must exist.
+// A buffer with C = K = {v} is live in that step alone. Unless a buffer is live from the start, some
+// k in K must be a creator or run after one, so that K is never within S while C * S == {}. Other
+// consumers may run before: the reduction leaves some of an operator that also waits for others.
 //
 // f is submodular, f(S) + f(T) >= f(S * T) + f(S + T): each summand is, being 1 on the S that meet
 // C without covering K. All searches rely on this.
@@ -128,9 +129,10 @@ struct Instance {
 [[nodiscard]] Bytes LiveAtEnd(const Instance& instance);
 
 // The largest step of `order` in bytes; `order` must contain all operators. `steps`, if given, gets
-// the bytes of each operator's step. Cost: linear.
+// the bytes of each operator's step, and `after` those live after it. Cost: linear.
 [[nodiscard]] Bytes PeakOf(const Instance& instance, std::span<const Op> order,
-                           std::vector<Bytes>* steps = nullptr);
+                           std::vector<Bytes>* steps = nullptr,
+                           std::vector<Bytes>* after = nullptr);
 [[nodiscard]] bool IsOrder(const Instance& instance, std::span<const Op> order);
 
 // An order of all operators: of those ready, the lowest index first. Empty if there is a cycle.

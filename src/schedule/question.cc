@@ -61,7 +61,7 @@ void Question::Rebuild(Budget& budget) {
     reduction_ = Reduce(
         constrained_,
         TopologicalOrder(constrained_.num_ops, constrained_.predecessors, constrained_.successors),
-        budget);
+        true, budget);
   } else {
     reduction_ = NoReduction(constrained_);
   }

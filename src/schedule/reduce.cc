@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "schedule/reach.h"
 
 namespace berth::internal::schedule {
 namespace {
@@ -18,10 +19,11 @@ void Erase(std::vector<Op>& items, Op item) {
 
 class Reducer {
  public:
-  Reducer(const Instance& original, std::span<const Op> program)
+  Reducer(const Instance& original, std::span<const Op> program, bool rows)
       : n_(original.num_ops),
         buffers_(original.buffers),
-        before_(Ancestors(original, program)),
+        reach_(original, program, rows),
+        most_pairs_(rows ? kMostPairs : kMostPairsWithoutRows),
         ends_(Part::kEager, &FlowBuffer::consumers, n_),
         starts_(Part::kLazy, &FlowBuffer::creators, n_),
         part_(n_, Part::kKept) {
@@ -114,10 +116,10 @@ class Reducer {
   void Connect(Op p, Op v) {
     auto& row = ends_.inward[v];
     for (const Op q : row) {
-      if (q == p || before_.Test(q, p)) return;
+      if (q == p || reach_.Precedes(p, q)) return;
     }
     for (std::size_t k = 0; k < row.size();) {
-      if (before_.Test(p, row[k])) {
+      if (reach_.Precedes(row[k], p)) {
         Erase(starts_.inward[row[k]], v);
         row.erase(row.begin() + static_cast<std::ptrdiff_t>(k));
       } else {
@@ -133,35 +135,42 @@ class Reducer {
   void KeepOutermost(const Side& side, std::vector<Op>& ops) {
     std::sort(ops.begin(), ops.end());
     ops.erase(std::unique(ops.begin(), ops.end()), ops.end());
-    const bool many = ops.size() > kManyOps;
-    work_ += static_cast<std::int64_t>(ops.size() * (many ? 2 * before_.words() : ops.size()));
-    if (many && &side == &ends_) {
-      // All that precede one of them.
-      std::vector<Word> implied(before_.words(), 0);
-      for (const Op w : ops) {
-        for (std::size_t k = 0; k < implied.size(); ++k) implied[k] |= before_[w][k];
-      }
-      std::erase_if(ops, [&](Op v) { return TestBit(implied.data(), v); });
+    if (ops.size() > kManyOps) {
+      KeepOutermostOfMany(side, ops);
       return;
     }
-    if (many) {
-      std::vector<Word> all(before_.words(), 0);
-      for (const Op v : ops) SetBit(all.data(), v);
-      std::erase_if(ops, [&](Op v) {
-        bool implied = false;
-        for (std::size_t k = 0; k < all.size(); ++k) implied |= (before_[v][k] & all[k]) != 0;
-        return implied;
-      });
-      return;
-    }
+    work_ += static_cast<std::int64_t>(ops.size() * ops.size());
     std::vector<Op> kept;
     for (const Op v : ops) {
       const bool implied = std::any_of(ops.begin(), ops.end(), [&](Op w) {
-        return &side == &ends_ ? before_.Test(w, v) : before_.Test(v, w);
+        return &side == &ends_ ? reach_.Precedes(v, w) : reach_.Precedes(w, v);
       });
       if (!implied) kept.push_back(v);
     }
     ops = std::move(kept);
+  }
+
+  // The same by whole sets. Without them it keeps all: that is never wrong.
+  void KeepOutermostOfMany(const Side& side, std::vector<Op>& ops) {
+    if (reach_.rows() == nullptr) return;
+    const BitMatrix& before = *reach_.rows();
+    work_ += static_cast<std::int64_t>(ops.size() * 2 * before.words());
+    if (&side == &ends_) {
+      // All that precede one of them.
+      std::vector<Word> implied(before.words(), 0);
+      for (const Op w : ops) {
+        for (std::size_t k = 0; k < implied.size(); ++k) implied[k] |= before[w][k];
+      }
+      std::erase_if(ops, [&](Op v) { return TestBit(implied.data(), v); });
+      return;
+    }
+    std::vector<Word> all(before.words(), 0);
+    for (const Op v : ops) SetBit(all.data(), v);
+    std::erase_if(ops, [&](Op v) {
+      bool implied = false;
+      for (std::size_t k = 0; k < all.size(); ++k) implied |= (before[v][k] & all[k]) != 0;
+      return implied;
+    });
   }
 
   void Remove(Op v) {
@@ -181,7 +190,7 @@ class Reducer {
     if (side.inward[v].empty() && !side.buffers[v].empty()) return false;
     const std::size_t pairs = side.inward[v].size() * other.inward[v].size();
     const std::size_t passed_on = side.inward[v].size() * side.buffers[v].size();
-    if (pairs > kMostPairs || passed_on > kMostPairs) return false;
+    if (std::max(pairs, passed_on) > most_pairs_) return false;
     work_ += static_cast<std::int64_t>(10 * pairs);
     part_[v] = side.part;
     // All at once: one by one would take quadratic time.
@@ -213,19 +222,21 @@ class Reducer {
   // An operator with more pairs of a predecessor and a successor, or of a predecessor and a buffer
   // that would end there instead, is not worth removing.
   static constexpr std::size_t kMostPairs = 1'000'000;
+  static constexpr std::size_t kMostPairsWithoutRows = 256;
 
   std::size_t n_;
   std::int64_t work_ = 0;  // Of the current operator, in the units of Spending::SpendWork().
   std::vector<FlowBuffer> buffers_;
-  BitMatrix before_;
+  Reach reach_;
+  std::size_t most_pairs_;
   Side ends_, starts_;
   std::vector<Part> part_;
 };
 
 }  // namespace
 
-Reduction Reduce(const Instance& original, std::span<const Op> program, Budget& budget) {
-  Reducer reducer(original, program);
+Reduction Reduce(const Instance& original, std::span<const Op> program, bool rows, Budget& budget) {
+  Reducer reducer(original, program, rows);
   reducer.Run(program, budget);
   return reducer.Finish(original, program);
 }

@@ -17,7 +17,8 @@
 // set of creators, one that must follow another. Buffers that then have equal sets are merged.
 //
 // Cost: O(n^2 / 64 + edges) time and bits for n operators, and the product of the numbers of
-// neighbours of each removed operator.
+// neighbours of each removed operator. Without rows of bits (schedule/reach.h), linear memory; then
+// some operators that are redundant are not known to be, and fewer operators are removed.
 #ifndef BERTH_SCHEDULE_REDUCE_H_
 #define BERTH_SCHEDULE_REDUCE_H_
 
@@ -37,8 +38,8 @@ struct Reduction {
 };
 
 // `program` is an order of all operators of `original`; the result keeps its sequence.
-// Removes fewer operators if `budget` ends first.
-[[nodiscard]] Reduction Reduce(const Instance& original, std::span<const Op> program,
+// Removes fewer operators if `budget` ends first, or without `rows`.
+[[nodiscard]] Reduction Reduce(const Instance& original, std::span<const Op> program, bool rows,
                                Budget& budget);
 // Removes nothing: for ablation.
 [[nodiscard]] Reduction NoReduction(const Instance& original);

@@ -16,6 +16,7 @@
 #include "graph/topology.h"
 #include "schedule/baseline.h"
 #include "schedule/beam.h"
+#include "schedule/compile.h"
 #include "schedule/entry.h"
 #include "schedule/exact.h"
 #include "schedule/instance.h"
@@ -30,35 +31,6 @@ namespace {
 // Without any limit from the caller, kAuto stops after this much work: tens of seconds.
 constexpr std::int64_t kDefaultWork = 4'000'000'000;
 constexpr std::int64_t kNoWorkLimit = std::numeric_limits<std::int64_t>::max() / 4;
-
-Instance InstanceOf(const Topology& topology) {
-  const std::size_t n = topology.num_operators;
-  std::vector<std::pair<Op, Op>> edges;
-  edges.reserve(topology.predecessors.num_items());
-  for (std::size_t v = 0; v < n; ++v) {
-    for (const OpIndex p : topology.predecessors[OpIndex(v)]) {
-      edges.emplace_back(static_cast<Op>(p.position()), static_cast<Op>(v));
-    }
-  }
-  std::vector<FlowBuffer> buffers;
-  buffers.reserve(topology.storages.size());
-  for (std::size_t b = 0; b < topology.storages.size(); ++b) {
-    const Storage& from = topology.storages[StorageIndex(b)];
-    FlowBuffer buffer;
-    buffer.bytes = from.size;
-    buffer.to_end = from.to_end;
-    buffer.from_start = from.creator == OpIndex(-1);
-    if (!buffer.from_start) buffer.creators = {static_cast<Op>(from.creator.position())};
-    const auto users = topology.users[StorageIndex(b)];
-    buffer.consumers.reserve(users.size());
-    for (const OpIndex k : users) {
-      buffer.consumers.push_back(static_cast<Op>(k.position()));
-    }
-    if (buffer.consumers.empty()) buffer.consumers = buffer.creators;
-    buffers.push_back(std::move(buffer));
-  }
-  return MakeInstance(n, topology.always_live, edges, std::move(buffers));
-}
 
 class Scheduler {
  public:
@@ -122,9 +94,9 @@ class Scheduler {
       case ScheduleAlgorithm::kAuto:
         if (IsLarge()) {
           RunLarge();
-        } else {
-          RunExact();
+          if (budget_.Exhausted() || peak_ == answer_.peak_bound) return;
         }
+        RunExact();
         return;
     }
     BERTH_CHECK(false);
@@ -148,19 +120,25 @@ class Scheduler {
   }
 
   void RunExact() {
-    const Reduction reduction =
-        options_.exact.reduction ? Reduce(instance_, order_, budget_) : NoReduction(instance_);
+    const Reduction reduction = options_.exact.reduction
+                                    ? Reduce(instance_, order_, !IsLarge(), budget_)
+                                    : NoReduction(instance_);
     answer_.scheduling.stats.operators = static_cast<std::int64_t>(reduction.instance.num_ops);
     const bool limited = budget_.has_time_limit() || budget_.has_node_limit();
+    ExactLimits limits;
+    limits.floor = answer_.peak_bound;
+    limits.most_work = limited ? kNoWorkLimit : kDefaultWork;
+    limits.most_bytes = options_.most_bytes;
     const ExactResult result = SearchExactly(
-        reduction.instance, options_.exact, limited ? kNoWorkLimit : kDefaultWork,
-        options_.most_bytes,
+        reduction.instance, options_.exact, limits,
         [&](Bytes peak, Bytes bound) {
           Report(std::min(peak_, peak), std::max(answer_.peak_bound, bound));
         },
         answer_.scheduling.stats, budget_);
     answer_.peak_bound = std::max(answer_.peak_bound, result.lower_bound);
-    answer_.stopped = result.out_of_work ? StopReason::kEffort : StopReason::kBudget;
+    answer_.stopped = !result.out_of_work ? StopReason::kBudget
+                      : IsLarge()         ? StopReason::kSize
+                                          : StopReason::kEffort;
     Offer(Expand(instance_, reduction, result.order), ScheduleAlgorithm::kAuto);
   }
 

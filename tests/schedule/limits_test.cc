@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "berth/schedule.h"
 #include "schedule/list.h"
+#include "tools/generate/graphs.h"
 
 namespace berth::internal::schedule {
 namespace {
@@ -144,6 +145,29 @@ TEST(Limits, LittleIsDoneAfterTheEnd) {
       ASSERT_TRUE(answer.has_value());
       EXPECT_EQ(answer->best->order.size(), graph.operators.size());
       EXPECT_LE(budget.work_spent() - work, kMost);
+    }
+  }
+}
+
+// Without a set of operators for each operator: too large for these, not for cuts and windows.
+TEST(Limits, LargeGraphsAreProved) {
+  for (const GraphFamilyInfo& info : GraphFamilies()) {
+    SCOPED_TRACE(info.name);
+    GraphParameters parameters;
+    parameters.operators = 40'000;
+    const auto graph = GenerateGraph(info.family, parameters);
+    ASSERT_TRUE(graph.has_value());
+    ScheduleOptions options;
+    options.most_bytes = std::size_t{256} << 20;
+    Budget budget;
+    budget.SetNodeLimit(2'000'000);
+    const auto answer = Schedule(*graph, options, budget);
+    ASSERT_TRUE(answer.has_value());
+    EXPECT_EQ(answer->outcome, Outcome::kOptimal);
+    EXPECT_EQ(answer->best->peak(), answer->peak_bound);
+    // The order in which a cell is written is optimal.
+    if (info.family != GraphFamily::kCell) {
+      EXPECT_LT(answer->best->peak(), answer->program_order_peak);
     }
   }
 }

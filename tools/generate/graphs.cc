@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/random.h"
+#include "tools/generate/graph_builder.h"
+#include "tools/generate/language_model.h"
 
 namespace berth::internal {
 namespace {
@@ -16,6 +18,8 @@ constexpr std::array kFamilies = {
                     "Each operator reads one to three of the most recent tensors."},
     GraphFamilyInfo{GraphFamily::kCell, "cell",
                     "The training step of a wide, irregular cell, with gradients and updates."},
+    GraphFamilyInfo{GraphFamily::kLanguageModel, "language-model",
+                    "The training step of a language model: equal blocks of attention heads."},
 };
 
 Result<void> CheckRange(std::string_view name, std::int64_t value, std::int64_t least,
@@ -26,64 +30,6 @@ Result<void> CheckRange(std::string_view name, std::int64_t value, std::int64_t 
                                               " to " + std::to_string(most));
 }
 
-class Builder {
- public:
-  explicit Builder(std::uint64_t seed) : random_(seed) {}
-
-  [[nodiscard]] Random& random() { return random_; }
-  Graph Take(std::string name) {
-    graph_.name = std::move(name);
-    return std::move(graph_);
-  }
-
-  TensorIndex NewTensor(std::string name, TensorKind kind) {
-    Tensor tensor;
-    tensor.name = std::move(name);
-    tensor.bytes = Size();
-    tensor.kind = kind;
-    graph_.tensors.push_back(std::move(tensor));
-    return graph_.tensors.size() - 1;
-  }
-  OperatorIndex NewOperator(std::string name, std::string type, std::vector<TensorIndex> inputs) {
-    Operator op;
-    op.name = std::move(name);
-    op.type = std::move(type);
-    for (const TensorIndex t : inputs) Read(op, t);
-    graph_.operators.push_back(std::move(op));
-    return graph_.operators.size() - 1;
-  }
-  void AddInput(OperatorIndex v, TensorIndex tensor) { Read(graph_.operators[v], tensor); }
-  TensorIndex AddOutput(OperatorIndex v, std::string name,
-                        TensorKind kind = TensorKind::kActivation) {
-    const TensorIndex tensor = NewTensor(std::move(name), kind);
-    graph_.operators[v].outputs.push_back(tensor);
-    return tensor;
-  }
-  [[nodiscard]] Graph& graph() { return graph_; }
-
- private:
-  static void Read(Operator& op, TensorIndex tensor) {
-    if (std::find(op.inputs.begin(), op.inputs.end(), tensor) == op.inputs.end()) {
-      op.inputs.push_back(tensor);
-    }
-  }
-  // One of three kinds: any size, a multiple, a power of two.
-  Bytes Size() {
-    constexpr Bytes kUnit = 64;
-    switch (random_.Uniform(0, 2)) {
-      case 0:
-        return kUnit * random_.Uniform(1, 64);
-      case 1:
-        return kUnit * 16 * random_.Uniform(1, 16);
-      default:
-        return kUnit << random_.Uniform(0, 8);
-    }
-  }
-
-  Random random_;
-  Graph graph_;
-};
-
 // Number of tensors that an operator reads.
 std::int64_t DrawInputs(Random& random) {
   constexpr std::array<std::int64_t, 5> kInputs = {1, 1, 2, 2, 3};
@@ -91,7 +37,7 @@ std::int64_t DrawInputs(Random& random) {
 }
 
 Graph Irregular(const GraphParameters& parameters) {
-  Builder builder(parameters.seed);
+  GraphBuilder builder(parameters.seed);
   std::vector<TensorIndex> made;
   for (std::int64_t v = 0; v < parameters.operators; ++v) {
     std::vector<TensorIndex> inputs;
@@ -231,7 +177,7 @@ class CellMaker {
   }
 
   const GraphParameters& parameters_;
-  Builder builder_;
+  GraphBuilder builder_;
   Random& random_;
   std::vector<Forward> nodes_;
 };
@@ -253,7 +199,15 @@ Result<Graph> GenerateGraph(GraphFamily family, const GraphParameters& parameter
                                       CheckRange("stored", parameters.stored_percent, 0, 100)}) {
     if (!checked) return tl::unexpected(checked.error());
   }
-  return family == GraphFamily::kIrregular ? Irregular(parameters) : CellMaker(parameters).Make();
+  switch (family) {
+    case GraphFamily::kIrregular:
+      return Irregular(parameters);
+    case GraphFamily::kCell:
+      return CellMaker(parameters).Make();
+    case GraphFamily::kLanguageModel:
+      return LanguageModel(parameters);
+  }
+  return Fail(ErrorCode::kInvalidOptions, "no such family of graphs");
 }
 
 }  // namespace berth::internal

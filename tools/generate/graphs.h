@@ -23,6 +23,10 @@ enum class GraphFamily {
   // of the layers before; a backward pass with sums of gradients, weight gradients and updates.
   // `stored_percent` of the operators need their inputs again in the backward pass.
   kCell,
+  // The training step of a language model of equal blocks: attention with `width` heads, each of
+  // them computed by its own operators, and a feed-forward layer; gradients of all weights, and
+  // their updates after all gradients, as frameworks write them.
+  kLanguageModel,
 };
 
 struct GraphFamilyInfo {
@@ -37,7 +41,7 @@ struct GraphFamilyInfo {
 
 struct GraphParameters {
   std::uint64_t seed = 1;
-  std::int64_t operators = 150;  // 4 .. 1,000,000; approximate for a cell.
+  std::int64_t operators = 150;  // 4 .. 1,000,000; approximate but for kIrregular, whole blocks.
   std::int64_t width = 10;       // 1 .. 1000.
   int stored_percent = 10;       // 0 .. 100; for a cell.
 };
