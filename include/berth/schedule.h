@@ -57,6 +57,7 @@ struct ExactOptions {
   bool segments = true;    // Parts that every order runs one after the other are solved alone.
   bool cut_bound = true;   // Minimum cuts bound the step of each operator (cut.h).
   bool beam = true;        // Good orders quickly (beam.h).
+  bool annealing = true;   // Lower peaks of wide graphs by moving single operators (anneal.h).
   bool probing = true;     // Order constraints that a limit implies, by minimum cuts (probe.h).
   bool best_first = true;  // Search over sets of operators (best_first.h).
   bool bisection = true;   // Also asks for orders far below the best known: raises the bound.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "schedule/anneal.h"
 #include "schedule/beam.h"
 #include "schedule/cut.h"
 #include "schedule/list.h"
@@ -18,6 +19,14 @@ namespace berth::internal::schedule {
 namespace {
 
 constexpr std::int64_t kFirstWork = 500'000;  // Of the first turn, in units of a few nanoseconds.
+
+// Work of each run of annealing, in multiples of the work of a turn.
+constexpr std::int64_t kAnnealingShare = 16;
+// And at most this for each pair of operators: few operators have few orders.
+constexpr std::int64_t kAnnealingOfPair = 500;
+// For the cuts of a large instance: of thousands that are close to the peak, mostly none or one of
+// the first proves it.
+constexpr std::int64_t kWorkOfCuts = 200'000'000;
 
 // The pivots, in sequence: operators that every other one precedes or follows; the last operator
 // always counts. Position p is a pivot if each earlier operator has a direct successor at p or
@@ -59,7 +68,7 @@ std::vector<Op> Pivots(const Instance& instance) {
 // Raises `bound` by the cuts of the operators whose step exceeds it in all orders known, largest
 // first: a cut is never larger than a step. `steps` are the least steps known, by operator.
 Bytes CutBound(const Instance& instance, const std::vector<Bytes>& steps, Bytes bound,
-               SearchStats& stats, Budget& budget) {
+               std::int64_t most_work, SearchStats& stats, Budget& budget) {
   std::vector<Op> by_step;
   for (Op v = 0; v < instance.num_ops; ++v) {
     if (steps[v] > bound) by_step.push_back(v);
@@ -68,7 +77,7 @@ Bytes CutBound(const Instance& instance, const std::vector<Bytes>& steps, Bytes 
   Cut cut(instance);
   cut.SetBudget(budget);
   for (const Op v : by_step) {
-    if (steps[v] <= bound || !budget.SpendNode()) break;
+    if (steps[v] <= bound || cut.work() > most_work || !budget.SpendNode()) break;
     ++stats.cuts;
     bound = std::max(bound, cut.Solve(v, steps[v]));
   }
@@ -123,6 +132,10 @@ class Segment {
       if (peak_ < peak) RaiseBound(floor, stats, budget);
       if (Bound(floor) >= peak_) return;
     }
+    if (lower_ && options_.annealing) {
+      Anneal(floor, stats, budget);
+      if (Bound(floor) >= peak_ || budget.Exhausted()) return;
+    }
     if (!lower_ || lower_->limit() >= peak_) {
       if (lower_) {
         lower_->LowerLimit(peak_ - 1);
@@ -168,6 +181,25 @@ class Segment {
 
   [[nodiscard]] bool IsLarge() const { return order_.size() > limits_.many_ops; }
 
+  // Each run that lowers the peak is followed by one for less.
+  void Anneal(Bytes floor, SearchStats& stats, Budget& budget) {
+    if (!annealer_) annealer_.emplace(*whole_, order_);
+    annealer_->Offer(order_);
+    const Bytes peak = peak_;
+    const auto n = static_cast<std::int64_t>(order_.size());
+    const std::int64_t work = std::min(kAnnealingShare * work_, kAnnealingOfPair * n * n);
+    for (bool better = true; better && annealer_->peak() > Bound(floor);) {
+      const Bytes least = Bound(floor);
+      const Bytes step =
+          std::max<Bytes>(1, std::min(annealer_->peak() / 64, (annealer_->peak() - least) / 4));
+      better = annealer_->Run(annealer_->peak() - step, work, budget);
+    }
+    if (annealer_->peak() >= peak) return;
+    Offer(annealer_->order());
+    lower_->AddOrder(order_);
+    RaiseBound(floor, stats, budget);
+  }
+
   // Searches the windows around the highest steps for a turn.
   void LookAtWindows(Bytes floor, SearchStats& stats, Budget& budget) {
     if (!windows_) windows_.emplace(*whole_, options_, order_, limits_.first_window);
@@ -195,7 +227,9 @@ class Segment {
 
   void RaiseBound(Bytes floor, SearchStats& stats, Budget& budget) {
     if (!options_.cut_bound || Bound(floor) >= peak_) return;
-    bound_ = CutBound(*whole_, least_steps_, Bound(floor), stats, budget);
+    bound_ =
+        CutBound(*whole_, least_steps_, Bound(floor),
+                 IsLarge() ? kWorkOfCuts : std::numeric_limits<std::int64_t>::max(), stats, budget);
   }
 
   void Offer(const std::vector<Op>& order) {
@@ -243,6 +277,7 @@ class Segment {
   bool looked_back_ = false;
   bool exhausted_ = false;
   std::int64_t work_ = kFirstWork;
+  std::optional<Annealer> annealer_;
   std::optional<WindowSearch> windows_;
   bool looked_at_windows_ = false;
   std::optional<Question> lower_;  // Is any lower peak possible?

@@ -96,6 +96,8 @@ constexpr std::array kRows = {
     BERTH_EXACT(segments, "Parts that every order runs one after the other are solved separately."),
     BERTH_EXACT(cut_bound, "Minimum cuts bound the step of each operator."),
     BERTH_EXACT(beam, "Beams look for good orders before and between the other searches."),
+    BERTH_EXACT(annealing,
+                "Simulated annealing looks for better orders between the other searches."),
     BERTH_EXACT(probing, "Minimum cuts find the order constraints that a limit implies."),
     BERTH_EXACT(best_first, "Best-first search over sets of operators."),
     BERTH_EXACT(bisection, "Also asks for orders far below the best known, to raise the bound."),

@@ -12,9 +12,12 @@
 namespace berth::internal::schedule {
 namespace {
 
-constexpr std::size_t kMostSize = 4096;  // Of windows, in operators.
-// For one search of a window, in units of a few nanoseconds (schedule/exact.h).
-constexpr std::int64_t kWorkOfWindow = 4'000'000;
+constexpr std::size_t kMostSize = 1024;  // Of windows, in operators.
+// For each operator of a window, in units of a few nanoseconds (schedule/exact.h), in the first of
+// kRounds rounds; in each further one, 2^kMoreWork times as much.
+constexpr std::int64_t kWorkOfOperator = 4'000;
+constexpr int kRounds = 4;
+constexpr int kMoreWork = 3;
 
 // Calls visit(buffer) once for each buffer that the operators of a window create or consume, in
 // increasing order.
@@ -75,8 +78,8 @@ struct Solved {
 };
 
 // The best order of `instance`, which is numbered in a valid order, found with little work.
-Solved Solve(const Instance& instance, const ExactOptions& options, Bytes floor, std::size_t bytes,
-             SearchStats& stats, Budget& budget) {
+Solved Solve(const Instance& instance, const ExactOptions& options, Bytes floor,
+             const Effort& effort, SearchStats& stats, Budget& budget) {
   std::vector<Op> program(instance.num_ops);
   std::iota(program.begin(), program.end(), Op{0});
   const Reduction reduction =
@@ -84,8 +87,8 @@ Solved Solve(const Instance& instance, const ExactOptions& options, Bytes floor,
   SearchStats of_window;
   ExactLimits limits;
   limits.floor = floor;
-  limits.most_work = kWorkOfWindow;
-  limits.most_bytes = bytes;
+  limits.most_work = effort.work;
+  limits.most_bytes = effort.bytes;
   const ExactResult result =
       SearchExactly(reduction.instance, options, limits, {}, of_window, budget);
   stats.cuts += of_window.cuts;
@@ -164,10 +167,13 @@ WindowSearch::WindowSearch(const Instance& instance, const ExactOptions& options
   peak_ = PeakOf(instance_, order_, &steps_, &after_);
 }
 
-bool WindowSearch::Improve(std::size_t begin, std::size_t end, Bytes floor, std::size_t bytes,
+bool WindowSearch::Improve(std::size_t begin, std::size_t end, Bytes lowest, const Effort& effort,
                            SearchStats& stats, Budget& budget) {
   const Instance window = Window(instance_, order_, position_, begin, end, LiveBefore(begin));
-  const Solved solved = Solve(window, options_, floor, bytes, stats, budget);
+  // The least peak of a window is hard to prove, and most windows are not where the peak of the
+  // whole is in the end.
+  const Bytes target = lowest + (peak_ - lowest) / 2;
+  const Solved solved = Solve(window, options_, target, effort, stats, budget);
   std::vector<Bytes> steps;
   std::vector<Bytes> after;
   if (PeakOf(window, solved.order, &steps, &after) >= peak_) return false;
@@ -184,28 +190,37 @@ bool WindowSearch::Improve(std::size_t begin, std::size_t end, Bytes floor, std:
   return true;
 }
 
+std::size_t WindowSearch::Highest() const {
+  const auto lower = [&](Op a, Op b) { return steps_[a] < steps_[b]; };
+  return static_cast<std::size_t>(std::max_element(order_.begin(), order_.end(), lower) -
+                                  order_.begin());
+}
+
 bool WindowSearch::Advance(Bytes floor, std::int64_t work, std::size_t bytes, SearchStats& stats,
                            Budget& budget) {
   const std::size_t n = order_.size();
-  for (work_ = 0; work_ < work && !budget.Exhausted();) {
+  for (std::int64_t spent = 0; spent < work && !budget.Exhausted();) {
     if (!budget.SpendWork(static_cast<std::int64_t>(n / 2))) break;
-    const auto at = static_cast<std::size_t>(
-        std::max_element(order_.begin(), order_.end(),
-                         [&](Op a, Op b) { return steps_[a] < steps_[b]; }) -
-        order_.begin());
+    const std::size_t at = Highest();
     peak_ = std::max(LiveAtStart(instance_), steps_[order_[at]]);
     const Bytes lowest = std::max(floor, bound_);
-    if (peak_ <= lowest || size_ > kMostSize) return false;
+    if (peak_ <= lowest || round_ == kRounds) return false;
     const std::size_t begin = at - std::min(at, size_ / 2);
     const std::size_t end = std::min(n, begin + size_);
-    work_ += kWorkOfWindow;
-    if (Improve(begin, end, lowest, bytes, stats, budget)) {
+    const Effort effort{kWorkOfOperator * static_cast<std::int64_t>(size_) << (kMoreWork * round_),
+                        bytes};
+    spent += 2 * effort.work;
+    if (Improve(begin, end, lowest, effort, stats, budget)) {
       size_ = first_size_;
+      round_ = 0;
       continue;
     }
     const Instance part = Part(instance_, order_, position_, begin, end);
-    bound_ = std::max(bound_, Solve(part, options_, lowest, bytes, stats, budget).lower_bound);
-    size_ = end - begin == n ? kMostSize + 1 : 2 * size_;
+    bound_ = std::max(bound_, Solve(part, options_, lowest, effort, stats, budget).lower_bound);
+    size_ *= 2;
+    if (size_ <= kMostSize && end - begin < n) continue;
+    size_ = first_size_;
+    ++round_;
   }
   return true;
 }

@@ -18,7 +18,8 @@
 //     among the operators of a window is kept: what lies between two of them in the graph lies
 //     between them in every order, so it is in the window.
 //
-// If neither settles the highest step, the window doubles. In a graph whose tensors live briefly,
+// If neither settles the highest step, the window doubles; if all sizes have been tried, it starts
+// again from the smallest, with more work. In a graph whose tensors live briefly,
 // such as the forward pass of any network, a window of some hundred operators mostly has the peak
 // of the whole, however large the graph. Tensors that live long, as those which a training step
 // stores for its gradients, need a cut through the whole graph (schedule/cut.h).
@@ -45,6 +46,12 @@ namespace berth::internal::schedule {
 [[nodiscard]] Instance Part(const Instance& instance, const std::vector<Op>& order,
                             const std::vector<Op>& position, std::size_t begin, std::size_t end);
 
+// Of one search of a window.
+struct Effort {
+  std::int64_t work = 0;  // Units of a few nanoseconds, at most, roughly.
+  std::size_t bytes = 0;  // Of memory.
+};
+
 class WindowSearch {
  public:
   // `instance` and `options` must outlive this. `order` is any valid order; `first_size` is the
@@ -66,8 +73,10 @@ class WindowSearch {
   [[nodiscard]] Bytes LiveBefore(std::size_t at) const {
     return at == 0 ? LiveAtStart(instance_) : after_[order_[at - 1]];
   }
-  // True if it lowered the highest step of the window.
-  bool Improve(std::size_t begin, std::size_t end, Bytes floor, std::size_t bytes,
+  // Position of the operator of the highest step.
+  [[nodiscard]] std::size_t Highest() const;
+  // True if it lowered the highest step of the window. No order has a peak below `lowest`.
+  bool Improve(std::size_t begin, std::size_t end, Bytes lowest, const Effort& effort,
                SearchStats& stats, Budget& budget);
 
   const Instance& instance_;
@@ -80,7 +89,7 @@ class WindowSearch {
   Bytes bound_ = 0;
   std::size_t first_size_;
   std::size_t size_;
-  std::int64_t work_ = 0;
+  int round_ = 0;
 };
 
 }  // namespace berth::internal::schedule

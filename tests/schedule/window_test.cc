@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "berth/schedule.h"
 #include "graph/topology.h"
+#include "schedule/anneal.h"
 #include "schedule/compile.h"
 #include "schedule/cut.h"
 #include "schedule/exact.h"
@@ -250,6 +251,32 @@ TEST(SearchExactly, IsTheLeastOfLargeInstances) {
     proved += result.lower_bound == result.peak ? 1 : 0;
   }
   EXPECT_GT(proved, 1800u);
+}
+
+TEST(Annealer, LowersThePeakAndKeepsAnOrder) {
+  std::size_t lowered = 0;
+  std::size_t least_found = 0;
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+    SCOPED_TRACE(seed);
+    const Instance instance = SomeInstance(seed);
+    Random random(seed);
+    const std::vector<Op> order = RandomOrder(instance, random);
+    const Bytes least = Brute(instance).LeastPeak();
+    Annealer annealer(instance, order);
+    Budget budget;
+    for (int run = 0; run < 4 && annealer.peak() > least; ++run) {
+      const Bytes before = annealer.peak();
+      const bool lower = annealer.Run(before - 1, 20'000, budget);
+      ASSERT_EQ(lower, annealer.peak() < before);
+    }
+    ASSERT_TRUE(IsOrder(instance, annealer.order()));
+    ASSERT_EQ(annealer.peak(), PeakOf(instance, annealer.order()));
+    ASSERT_GE(annealer.peak(), least);
+    lowered += annealer.peak() < PeakOf(instance, order) ? 1 : 0;
+    least_found += annealer.peak() == least ? 1 : 0;
+  }
+  EXPECT_GT(lowered, 200u);
+  EXPECT_GT(least_found, 950u);
 }
 
 // Graphs with writes in place, views, given tensors and results, against the oracle of graphs.
