@@ -182,6 +182,12 @@ std::optional<PlateauPacker> PlateauPacker::Make(const Instance& instance,
   return PlateauPacker(instance, std::move(*unplaced));
 }
 
+std::vector<Bytes> PlateauPacker::OffsetsOf(const std::vector<Bytes>& of_slot) const {
+  std::vector<Bytes> offsets(of_slot.size(), 0);
+  for (std::size_t b = 0; b < offsets.size(); ++b) offsets[b] = of_slot[unplaced_.SlotOf(b)];
+  return offsets;
+}
+
 std::optional<std::vector<Bytes>> PlateauPacker::Pack(const std::vector<BufferIndex>& order,
                                                       const std::function<bool()>& stop) {
   if (!unplaced_.Reset(RanksOf(order), stop)) return std::nullopt;
@@ -239,11 +245,7 @@ std::optional<std::vector<Bytes>> PlateauPacker::Pack(const std::vector<BufferIn
     set(static_cast<std::size_t>(last), to, at);
     set(static_cast<std::size_t>(first), static_cast<std::size_t>(last), at + room_[slot]);
   }
-  std::vector<Bytes> offsets(order.size(), 0);
-  for (std::size_t b = 0; b < offsets.size(); ++b) {
-    offsets[b] = offset_of_slot[unplaced_.SlotOf(b)];
-  }
-  return offsets;
+  return OffsetsOf(offset_of_slot);
 }
 
 }  // namespace berth::internal::greedy

@@ -120,6 +120,8 @@ class PlateauPacker {
 
  private:
   PlateauPacker(const Instance& instance, SpanIndex unplaced);
+  // Of the buffers, from those of their slots.
+  [[nodiscard]] std::vector<Bytes> OffsetsOf(const std::vector<Bytes>& of_slot) const;
 
   std::size_t num_sections_;
   SpanIndex unplaced_;
