@@ -87,9 +87,9 @@ Result<PlanAnswer> SearchInPart(const Graph& graph, const SpillOptions& options,
 // `search` changes the answer once it has ended.
 template <typename Search>
 Result<void> IfMemoryAllows(PlanAnswer& answer, Search search) {
-  Result<void> ended;
-  if (!WithinMemory([&] { ended = search(); })) answer.stopped = StopReason::kSize;
-  return ended;
+  if (std::optional<Result<void>> ended = WithinMemory(search)) return *std::move(ended);
+  answer.stopped = StopReason::kSize;
+  return {};
 }
 
 // The search over residencies once more, from what is known by now.

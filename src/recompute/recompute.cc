@@ -36,8 +36,6 @@ namespace berth {
 namespace internal::recompute {
 namespace {
 
-// Of RecomputeOptions::most_bytes.
-constexpr std::size_t kLeastBytes = std::size_t{1} << 20;
 // Of all the time that is left: the first search, each one with less memory, and each of at most
 // kMostRoundsOn that go on from a plan.
 constexpr double kShareOfFirst = 0.4;
@@ -86,10 +84,12 @@ class Planner {
     }
     if (answer_.least.bytes <= options_.capacity) {
       placer_.Begin();
-      Result<void> ended;
-      // What is proved holds, and so do plans with addresses: the rest of the search is gone.
-      if (!WithinMemory([&] { ended = Search(); })) out_of_memory_ = true;
-      BERTH_TRY(std::move(ended));
+      std::optional<Result<void>> ended = WithinMemory([&] { return Search(); });
+      if (ended) {
+        BERTH_TRY(*std::move(ended));
+      } else {
+        out_of_memory_ = true;  // What is proved holds, and so do plans with addresses.
+      }
     }
     Conclude();
     answer_.nodes = budget_.nodes_spent() - nodes_before;
@@ -299,10 +299,7 @@ Result<PlanAnswer> PlanValid(const Graph& graph, const RecomputeOptions& options
     return Fail(ErrorCode::kInvalidOptions, "the capacity is " + std::to_string(options.capacity) +
                                                 " bytes but must be from 0 to 2^60");
   }
-  if (options.most_bytes < kLeastBytes) {
-    return Fail(ErrorCode::kInvalidOptions, "most_bytes is " + std::to_string(options.most_bytes) +
-                                                ", less than " + std::to_string(kLeastBytes));
-  }
+  BERTH_TRY(ValidateMostBytes(options.most_bytes));
   return Planner(graph, options, known_bound, budget).Run();
 }
 

@@ -72,8 +72,6 @@ using internal::spill::SegmentBound;
 using internal::spill::SegmentOptions;
 using internal::spill::WindowBound;
 
-// Room for about a thousand states of a small graph.
-constexpr std::size_t kLeastBytes = std::size_t{1} << 20;
 // For addresses, if the search was cancelled.
 constexpr double kSecondsAfterCancel = 0.7;
 // Then for those of schedules for less memory, in case that was too short.
@@ -212,7 +210,11 @@ class Planner {
       part.SetNodeLimit(part.node_limit() - part.node_limit() / kShare);
     }
     search_budget_ = &part;
-    if (!internal::WithinMemory([&] { FindSchedulesWithinPart(); })) {
+    const auto search = [&] {
+      FindSchedulesWithinPart();
+      return true;
+    };
+    if (!internal::WithinMemory(search)) {
       if (schedules_.empty()) throw std::bad_alloc();
       out_of_states_ = true;
     }
@@ -451,9 +453,12 @@ class Planner {
     };
     AddressAnswer found;
     if (!budget_.cancelled()) {
-      Result<AddressAnswer> answer = AddressAnswer{};
-      if (!internal::WithinMemory([&] { answer = find(budget_); })) out_of_states_ = true;
-      found = BERTH_TRY(std::move(answer));
+      auto answer = internal::WithinMemory([&] { return find(budget_); });
+      if (answer) {
+        found = BERTH_TRY(*std::move(answer));
+      } else {
+        out_of_states_ = true;
+      }
       if (!budget_.cancelled()) return found;
     }
     // A schedule is worth nothing without addresses, and a search for them that was cut short
@@ -516,15 +521,17 @@ class Planner {
     const Bytes enough = std::max({address_options.enough, bound, address_bound_});
     if (limited && best->plan.traffic.avoidable() > enough) {
       address_options.limit = best->plan.traffic.avoidable();
-      Result<AddressAnswer> improved = AddressAnswer{};
-      const bool within = internal::WithinMemory([&] {
-        improved = ImproveAddresses(graph_, *best, address_options, options_.placer, budget_);
-      });
-      AddressAnswer better = BERTH_TRY(std::move(improved));
-      if (within) best = std::move(better.best);
-      if (!within) out_of_states_ = true;
       addresses_.out_of_nodes = false;  // The limit counts.
-      NoteEnd(better);
+      auto improved = internal::WithinMemory([&] {
+        return ImproveAddresses(graph_, *best, address_options, options_.placer, budget_);
+      });
+      if (improved) {
+        AddressAnswer better = BERTH_TRY(*std::move(improved));
+        best = std::move(better.best);
+        NoteEnd(better);
+      } else {
+        out_of_states_ = true;
+      }
     }
     if (best->plan.traffic.avoidable() <= enough) addresses_ = {};
     answer.best = std::move(best->plan);
@@ -667,11 +674,7 @@ Result<void> Check(const Graph& graph, const SpillOptions& options) {
     return Fail(ErrorCode::kInvalidOptions,
                 "max_states is " + std::to_string(options.max_states) + ", less than 1");
   }
-  if (options.most_bytes < kLeastBytes) {
-    return Fail(ErrorCode::kInvalidOptions, "most_bytes is " + std::to_string(options.most_bytes) +
-                                                ", less than " + std::to_string(kLeastBytes));
-  }
-  return {};
+  return internal::ValidateMostBytes(options.most_bytes);
 }
 
 }  // namespace

@@ -71,6 +71,28 @@ TEST(Instance, BackwardsIsAnEquivalentInstance) {
   }
 }
 
+// Each cut is the least step of its operator, also with another operator before or after it.
+void CheckCuts(const Instance& instance, const Brute& brute, Cut& cut) {
+  std::vector<Word> set(instance.words());
+  const auto step_at_witness = [&](Op v, bool largest) {
+    cut.Witness(set.data(), largest);
+    return brute.step[v][static_cast<std::uint32_t>(set[0])];
+  };
+  for (Op v = 0; v < instance.num_ops; ++v) {
+    const Bytes least = brute.LeastStep(v, -1, -1);
+    ASSERT_EQ(cut.Solve(v, kNone), least);
+    for (const bool largest : {false, true}) ASSERT_EQ(step_at_witness(v, largest), least);
+    for (const Op u : cut.undecided()) {
+      for (const bool inside : {true, false}) {
+        const Bytes with = brute.LeastStep(v, inside ? static_cast<int>(u) : -1,
+                                           inside ? -1 : static_cast<int>(u));
+        ASSERT_EQ(cut.SolveWith(u, inside, kNone / 2), with);
+        ASSERT_EQ(step_at_witness(v, !inside), with);
+      }
+    }
+  }
+}
+
 TEST(Cut, IsTheLeastStep) {
   for (std::uint64_t seed = 1; seed <= 500; ++seed) {
     SCOPED_TRACE(seed);
@@ -80,26 +102,10 @@ TEST(Cut, IsTheLeastStep) {
     const Instance& instance = seed % 2 == 0 ? original : reduction.instance;
     const Brute brute(instance);
     const Precedence precedence(instance);
-    Cut cut(instance, precedence);
-    std::vector<Word> set(instance.words());
-    for (Op v = 0; v < instance.num_ops; ++v) {
-      const Bytes least = brute.LeastStep(v, -1, -1);
-      ASSERT_EQ(cut.Solve(v, kNone), least);
-      for (const bool largest : {false, true}) {
-        cut.Witness(set.data(), largest);
-        if (instance.num_ops > 0) {
-          ASSERT_EQ(brute.step[v][static_cast<std::uint32_t>(set[0])], least);
-        }
-      }
-      for (const Op u : cut.undecided()) {
-        for (const bool inside : {true, false}) {
-          const Bytes with = brute.LeastStep(v, inside ? static_cast<int>(u) : -1,
-                                             inside ? -1 : static_cast<int>(u));
-          ASSERT_EQ(cut.SolveWith(u, inside, kNone / 2), with);
-          cut.Witness(set.data(), !inside);
-          ASSERT_EQ(brute.step[v][static_cast<std::uint32_t>(set[0])], with);
-        }
-      }
+    Cut with_rows(instance, precedence);
+    Cut searching(instance);
+    for (Cut* const cut : {&with_rows, &searching}) {
+      ASSERT_NO_FATAL_FAILURE(CheckCuts(instance, brute, *cut));
     }
   }
 }

@@ -16,7 +16,6 @@
 #include "graph/topology.h"
 #include "schedule/anneal.h"
 #include "schedule/compile.h"
-#include "schedule/cut.h"
 #include "schedule/exact.h"
 #include "schedule/reach.h"
 #include "schedule/reduce.h"
@@ -174,24 +173,6 @@ TEST(Reduce, KeepsTheLeastPeakWithoutRows) {
     ASSERT_EQ(brute.LeastPeak(), std::max(floor, Brute(reduction.instance).LeastPeak()));
   }
   EXPECT_GT(removed, 2000u);
-}
-
-TEST(Cut, IsTheLeastStepWithoutAMatrix) {
-  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
-    SCOPED_TRACE(seed);
-    const Instance instance = SomeInstance(seed);
-    const Brute brute(instance);
-    Cut cut(instance);
-    std::vector<Word> set(instance.words());
-    for (Op v = 0; v < instance.num_ops; ++v) {
-      const Bytes least = brute.LeastStep(v, -1, -1);
-      ASSERT_EQ(cut.Solve(v, kNone), least);
-      for (const bool largest : {false, true}) {
-        cut.Witness(set.data(), largest);
-        ASSERT_EQ(brute.step[v][static_cast<std::uint32_t>(set[0])], least);
-      }
-    }
-  }
 }
 
 TEST(WindowSearch, KeepsAnOrderAndATrueBound) {
