@@ -26,6 +26,13 @@ double Exponential(Random& random) {
   return (zeros + 1 - part) * kLogOfTwo;
 }
 
+// By how much a cost is higher than before; of a rise beyond 2^62, which no temperature allows, 2^62.
+double RiseOf(Wide before, Wide now) {
+  constexpr std::int64_t kMostRise = std::int64_t{1} << 62;
+  if (now <= before) return 0;
+  return static_cast<double>(static_cast<std::int64_t>(std::min<Wide>(now - before, kMostRise)));
+}
+
 }  // namespace
 
 Annealer::Annealer(const Instance& instance, const std::vector<Op>& order)
@@ -137,7 +144,7 @@ Bytes Annealer::Peak() const {
 }
 
 bool Annealer::Run(Bytes target, std::int64_t work, Budget& budget) {
-  if (order_.size() < 2 && best_.size() < 2) return false;
+  if (best_.size() < 2) return false;
   const Bytes before = best_peak_;
   target_ = target;
   Set(best_);
@@ -155,9 +162,9 @@ bool Annealer::Run(Bytes target, std::int64_t work, Budget& budget) {
     const std::size_t to = ChoosePlace(from);
     work_ += kWorkOfMove;
     if (to == from) continue;
-    const Bytes cost = cost_;
+    const Wide cost = cost_;
     Shift(from, to);
-    const auto rise = static_cast<double>(cost_ - cost);
+    const double rise = RiseOf(cost, cost_);
     if (rise > 0 && rise > temperature * Exponential(random_)) {
       Shift(to, from);
       continue;

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/wide.h"
 #include "berth/budget.h"
 #include "schedule/instance.h"
 
@@ -54,7 +55,7 @@ class Annealer {
   std::vector<Op> best_;
   Bytes best_peak_ = 0;
   Bytes target_ = 0;
-  Bytes cost_ = 0;
+  Wide cost_ = 0;  // The excess of all steps: bytes times steps.
   std::vector<Op> order_;
   std::vector<std::uint32_t> position_;
   std::vector<Bytes> live_;     // By position: live before it.

@@ -260,6 +260,42 @@ TEST(Annealer, LowersThePeakAndKeepsAnOrder) {
   EXPECT_GT(least_found, 950u);
 }
 
+// A hundred operators, each with a result of up to 20 << `scale` bytes, then those that free them.
+Instance PairsInstance(std::uint64_t seed, int scale) {
+  constexpr Op kPairs = 100;
+  Random random(seed);
+  std::vector<std::pair<Op, Op>> edges;
+  std::vector<FlowBuffer> buffers;
+  for (Op v = 0; v < kPairs; ++v) {
+    const Op user = kPairs + v;
+    edges.emplace_back(v, user);
+    buffers.push_back({random.Uniform(1, 20) << scale, false, false, {v}, {user}});
+  }
+  return MakeInstance(std::size_t{2} * kPairs, 0, edges, std::move(buffers));
+}
+
+// Sizes times 2^k: the same moves, also where the excess of all steps together exceeds 64 bits.
+TEST(Annealer, CountsSizesOfAnyScale) {
+  constexpr int kScale = 49;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    SCOPED_TRACE(seed);
+    const Instance small = PairsInstance(seed, 0);
+    const Instance large = PairsInstance(seed, kScale);
+    const std::vector<Op> order = Program(small.num_ops);
+    const Bytes before = PeakOf(small, order);
+    ASSERT_LE(before << kScale, kMaxBytes);
+    Budget budget;
+    Annealer annealer_of_small(small, order);
+    Annealer annealer_of_large(large, order);
+    constexpr std::int64_t kWork = 2'000'000;
+    const Bytes target = before / 2;
+    EXPECT_TRUE(annealer_of_small.Run(target, kWork, budget));
+    EXPECT_TRUE(annealer_of_large.Run(target << kScale, kWork, budget));
+    EXPECT_EQ(annealer_of_large.order(), annealer_of_small.order());
+    EXPECT_EQ(annealer_of_large.peak(), annealer_of_small.peak() << kScale);
+  }
+}
+
 // Graphs with writes in place, views, given tensors and results, against the oracle of graphs.
 TEST(SearchExactly, IsTheLeastOfLargeGraphs) {
   for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
