@@ -24,7 +24,7 @@ TEST_F(SnapshotTest, InfoSaysWhatWasReservedAndWhatIsNeeded) {
   EXPECT_EQ(result.standard_output.substr(0, result.standard_output.find('\n')),
             "Pool 1 of 2: PyTorch reserved 2.02 MiB for at most 7 KiB in use, which is all that "
             "the same requests need.");
-  ExpectText(result, "8 events; 2 buffers of before the first one: recording began late");
+  ExpectText(result, "8 events; 2 buffers from before the first one: recording began late");
   ExpectText(result, "7 KiB (7,168 bytes), proved the least");
   ExpectText(result, "train.py:5 step");
   ExpectText(result, "In segments without any buffer: 2 MiB");

@@ -147,17 +147,16 @@ std::string CauseText(const Conflict& conflict, const Problem& problem) {
   const bool part = count < all;
   const std::string these = part ? FormatCount(count) + " of the " + FormatCount(all) + " buffers"
                                  : Plural(count, "buffer");
-  const std::string step = std::to_string(conflict.step);
+  const std::string step = FormatCount(conflict.step);
   const auto bytes = FormatBytesApart({conflict.load, capacity});
   const std::string missing = FormatBytesExactly(conflict.short_by);
   if (conflict.load > capacity) {
-    return these + (part ? " are enough not to fit: they need " : " together need ") + bytes[0] +
+    return these + (part ? " already do not fit: they need " : " together need ") + bytes[0] +
            " at step " + step + ", " + missing + " more than the capacity of " + bytes[1] + ".\n";
   }
-  return these + (part ? " are enough not to fit: they" : "") + " cannot be placed together in " +
-         bytes[1] + ", though at most " + bytes[0] + " of them are live at once (step " + step +
-         "). Any plan of " + (part ? "these alone" : "them") + " needs at least " + missing +
-         " more.\n";
+  return these + " cannot be placed together in " + bytes[1] + ", though at most " + bytes[0] +
+         " of them are live at once (step " + step + "). Any plan of " +
+         (part ? "these alone" : "them") + " needs at least " + missing + " more.\n";
 }
 
 std::string ConflictText(const Conflict& conflict, const Problem& problem) {
@@ -326,9 +325,10 @@ Result<ExitCode> Run(const ExplainArguments& arguments) {
 }  // namespace
 
 Command AddExplainCommand(CLI::App& berth) {
-  CLI::App* app = berth.add_subcommand("explain",
-                                       "Explain why a table does not fit a capacity, or a buffer "
-                                       "not into a faster memory, or what fills PyTorch's memory.");
+  CLI::App* app =
+      berth.add_subcommand("explain",
+                           "Explain why a table does not fit a capacity, why a buffer is "
+                           "not in a faster memory, or what fills PyTorch's memory.");
   const auto arguments = std::make_shared<ExplainArguments>();
   arguments->search.options.minimize_if_infeasible = true;  // What is missing is of interest.
   AddTable(*app, arguments->table);

@@ -222,7 +222,7 @@ std::string InfoText(const Input& input, const TableInfo& info) {
                          ")");
   facts.Add("load", FormatBytesExactly(info.bound.load) +
                         (info.buffers == 0 ? ""
-                                           : " at step " + std::to_string(info.bound.load_step) +
+                                           : " at step " + FormatCount(info.bound.load_step) +
                                                  ", " + Plural(info.live_at_peak, "live buffer")));
   if (!info.collision) {
     facts.Add("lower bound",

@@ -19,7 +19,7 @@ std::string RoomText(const Displaced& each) {
     case DisplacedBy::kMemory:
       return "never";
     case DisplacedBy::kBytes:
-      return FormatBytes(each.free) + " at step " + std::to_string(*each.step);
+      return FormatBytes(each.free) + " at step " + FormatCount(*each.step);
     case DisplacedBy::kPlaces:
       return "no hole";
     case DisplacedBy::kNothing:
@@ -87,8 +87,7 @@ std::string DisplacedText(const MemoryProblem& problem, const std::vector<Displa
                  " is live; \"never\": it has no place there even if nothing else is; \"no hole\": "
                  "enough bytes are free at each step, but nowhere the same ones. In the way: the " +
                  noun +
-                 "s at the place where these would lose the least, and what they save by being "
-                 "there.",
+                 "s at the place that is cheapest to clear, and what they save by being there.",
              TextWidth() - 2, 2) +
          "\n";
 }

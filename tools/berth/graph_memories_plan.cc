@@ -450,8 +450,8 @@ std::string SummaryText(const Planned& planned) {
   if (!planned.account.copies.empty() && !planned.account.run) {
     std::int64_t cost = 0;
     for (const MemoryCopy& copy : planned.account.copies) cost += copy.cost;
-    facts.Add("copies", FormatCount(Count(planned.account.copies.size())) +
-                            " between memories, part of the cost with " + planned.ExactCost(cost));
+    facts.Add("copies", FormatCount(Count(planned.account.copies.size())) + " between memories, " +
+                            planned.ExactCost(cost) + " of the cost");
   }
   const std::string uncounted = DescribeUncounted(model.graph, planned.counting());
   if (!uncounted.empty()) facts.Add("besides", uncounted + ", which the plan does not hold");

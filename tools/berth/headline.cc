@@ -141,7 +141,7 @@ std::string GraphHeadline(const Planned& planned) {
       if (answer.capacity) return Paint(Tone::kGood, in + ".");
       const bool order_known = answer.best->peak() == answer.peak_bound;
       return Paint(Tone::kUnsure,
-                   in + (order_known ? "; the order is the best, a lower placement may exist."
+                   in + (order_known ? "; no order has a lower peak, but a lower placement may exist."
                                      : "; a better plan may exist."));
     }
     case Outcome::kInfeasible:

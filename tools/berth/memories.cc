@@ -207,7 +207,7 @@ std::string InfoText(const MemoryInput& input) {
     facts.Add("buffers",
               FormatCount(count(buffers.size())) + ", " + FormatBytes(total) + " in all");
     facts.Add("load", FormatBytesExactly(load.load) +
-                          (buffers.empty() ? "" : " at step " + std::to_string(load.load_step)));
+                          (buffers.empty() ? "" : " at step " + FormatCount(load.load_step)));
     const auto add = [&facts](const char* name, std::int64_t number, const char* noun) {
       if (number > 0) facts.Add(name, Plural(number, noun));
     };

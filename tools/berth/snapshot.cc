@@ -238,7 +238,7 @@ std::string RecordingText(const SnapshotInput& input) {
                                       : FormatCount(Count(device.out_of_memory)) + " times");
   }
   if (pool.before == 0) return text + "; nothing was allocated before the first one";
-  text += "; " + Plural(Count(pool.before), "buffer") + " of before the first one";
+  text += "; " + Plural(Count(pool.before), "buffer") + " from before the first one";
   return text + (device.events_lost
                      ? ": events are lost, as the recording was full (max_entries) or began anew"
                      : ": recording began late, or was full (max_entries)");

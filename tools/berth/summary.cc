@@ -99,7 +99,7 @@ void AddTableFacts(const Planned& planned, FactList& facts) {
   }
   const bool any = !planned.problem.buffers.empty();
   facts.Add("load", FormatBytesExactly(planned.load.load) +
-                        (any ? " live at step " + std::to_string(planned.load.load_step) : ""));
+                        (any ? " live at step " + FormatCount(planned.load.load_step) : ""));
   if (answer.best && any) {
     const double gap = Gap(answer.best->height(), answer.height_bound);
     facts.Add("gap",

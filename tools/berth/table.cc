@@ -304,7 +304,7 @@ std::string ReasonOf(const LoadBound& bound, const Problem& problem) {
       return ", where the pinned \"" + OneLine(buffer.id) + "\" ends";
     }
   }
-  return ", as alignment wastes the rest at step " + std::to_string(bound.bound_step);
+  return ", as alignment wastes the rest at step " + FormatCount(bound.bound_step);
 }
 
 std::string GivenText(const GivenPlan& given, Bytes needed) {

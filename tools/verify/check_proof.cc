@@ -69,6 +69,10 @@ int Complain(const std::string& sentence) {
   return 2;
 }
 
+std::string Counted(std::int64_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
 std::string Sentence(const ProofReport& report, bool with_table) {
   const std::string of = with_table ? " of the table" : "";
   std::string text = "The proof holds: ";
@@ -78,8 +82,8 @@ std::string Sentence(const ProofReport& report, bool with_table) {
   } else {
     text += "no plan" + of + " takes at most " + std::to_string(report.refuted) + " bytes.";
   }
-  return text + "\n  " + std::to_string(report.buffers) + " buffers, " +
-         std::to_string(report.steps) + " steps, " + std::to_string(report.lemmas) + " lemmas.\n";
+  return text + "\n  " + Counted(report.buffers, "buffer") + ", " + Counted(report.steps, "line") +
+         " checked, " + Counted(report.lemmas, "lemma") + ".\n";
 }
 
 int Check(const std::string& path, const std::optional<std::string>& table_path, Ends ends) {
@@ -125,7 +129,8 @@ int Run(const std::vector<std::string>& words) {
       paths.push_back(word);
     }
   }
-  if (paths.empty() || paths.size() > 2) return Complain("PROOF and perhaps TABLE; see --help");
+  if (paths.empty()) return Complain("PROOF is missing; see --help");
+  if (paths.size() > 2) return Complain("unexpected argument '" + paths[2] + "'; see --help");
   if (paths.size() == 2 && paths[0] == "-" && paths[1] == "-") {
     return Complain("only one of the two can be standard input");
   }

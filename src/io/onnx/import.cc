@@ -545,7 +545,7 @@ void Importer::AddNotes(OnnxModel& out) {
   }
   if (constants > 0) {
     out.notes.push_back(Count(constants, "tensor", "is constant", "are constant") +
-                        " and kept beside the weights, " + std::to_string(constant_bytes) +
+                        " and kept beside the weights, " + Grouped(constant_bytes) +
                         " bytes in all.");
   }
   if (!assumed_.empty()) {

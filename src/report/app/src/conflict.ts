@@ -11,16 +11,16 @@ export function conflictSentence(c: Conflict): string {
   const count = `${grouped(c.buffers.length)} buffer${one ? "" : "s"}`;
   if (c.pins_collide) return "Two pinned buffers overlap at any capacity. Move one of them.";
   if (c.capacity !== null && Number(c.load) > Number(c.capacity)) {
-    const why = one ? "this buffer alone does not fit." : `these ${count} are live together.`;
+    const what = one ? "One buffer alone needs" : `These ${count} are live together and need`;
     return (
-      `Needs ${bytes(c.load)} of ${bytes(c.capacity)} at step ${grouped(c.step)}, ` +
-      `short by ${bytes(c.short_by)}: ${why}`
+      `${what} ${bytes(c.load)} at step ${grouped(c.step)}, ` +
+      `${bytes(c.short_by)} more than the capacity of ${bytes(c.capacity)}.`
     );
   }
   return (
     `These ${count} cannot be placed together in ${bytes(c.capacity ?? 0)}, although at most ` +
     `${bytes(c.load)} of them are live at once (step ${grouped(c.step)}): ` +
-    `short by at least ${bytes(c.short_by)}.`
+    `at least ${bytes(c.short_by)} are missing.`
   );
 }
 

@@ -113,7 +113,7 @@ const MOST_REPEATS = 3;
 
 function recomputeFigures(of: Recomputed, repeats: Repeat[], proved: boolean): HTMLElement[] {
   if (of.operators === null || of.cost === null) return [];
-  const worth = proved ? "proved the least" : `at least ${cost(of.cost_bound, of.unit)} is proved`;
+  const worth = proved ? "proved the least" : `proved: at least ${cost(of.cost_bound, of.unit)}`;
   const where = repeats
     .slice(0, MOST_REPEATS)
     .map(
@@ -126,7 +126,7 @@ function recomputeFigures(of: Recomputed, repeats: Repeat[], proved: boolean): H
   if (more > 0) where.push(`${grouped(more)} more`);
   return [
     figure(
-      "Executions again",
+      "Repeated executions",
       h("b", { "data-figure": "again", "data-value": String(of.operators) }, grouped(of.operators)),
       [`cost ${cost(of.cost, of.unit)}; ${worth}`, ...where].join("; "),
     ),

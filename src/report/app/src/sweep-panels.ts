@@ -299,8 +299,8 @@ export function pointColumns(sweep: Sweep): TableColumn[] {
     "capacity" | "avoidable" | "spilled" | "retrieved" | "traffic_bound" | "traffic_by_sum";
   const planned = (i: number) => sweep.value(i, "avoidable") !== null;
   const possible = (i: number) => sweep.value(i, "outcome") !== "infeasible";
-  const column = (title: string, key: Key, known: (i: number) => boolean) =>
-    numbers(title, "minmax(7rem, 1fr)", (i) => (known(i) ? sweep.value(i, key) : null));
+  const column = (title: string, key: Key, known: (i: number) => boolean, least = "7rem") =>
+    numbers(title, `minmax(${least}, 1fr)`, (i) => (known(i) ? sweep.value(i, key) : null));
   const gap = (i: number): Num | null => (planned(i) ? sweep.gap(i) : null);
   return [
     ...(sweep.many ? [names("Model", "minmax(9rem, 2fr)", 60, (i) => sweep.model(i))] : []),
@@ -319,7 +319,7 @@ export function pointColumns(sweep: Sweep): TableColumn[] {
         return percent(difference(traffic, sweep.value(i, "traffic_bound")), traffic);
       },
     },
-    column("Without addresses", "traffic_by_sum", planned),
+    column("Without addresses", "traffic_by_sum", planned, "9rem"),
     timeColumn((i) => sweep.value(i, "seconds")),
   ];
 }

@@ -595,7 +595,7 @@ test("what does not fit says why, and what would do", async () => {
   const { page } = report;
   const text = await page.locator(".conflict").textContent();
   assert.ok(text.includes(`at step ${conflict.step}`), text);
-  assert.ok(text.includes(`short by ${conflict.short_by} B`), text);
+  assert.match(text, new RegExp(`${conflict.short_by} B (more than the capacity|are missing)`));
   assert.ok(
     text.includes(`Enough: ${grouped(conflict.works_with)} B`) ||
       text.includes(grouped(conflict.works_with)),
@@ -802,7 +802,7 @@ test("a plan that copies and runs operators again shows both", async () => {
   assert.equal(rows.length, plan.order.length);
   const twice = plan.order.filter((name, step) => plan.order.indexOf(name) < step);
   assert.equal(twice.length, recomputed.operators);
-  const figure = page.locator("dt:text-is('Executions again') + dd");
+  const figure = page.locator("dt:text-is('Repeated executions') + dd");
   assert.ok((await figure.textContent()).includes(twice[0]));
   await page.evaluate((i) => window.berth.select(0, i, true), moves[0].to);
   assert.match(
@@ -827,7 +827,10 @@ test("a budget that is too small says why, and what would do", async () => {
     [answer.capacity, answer.named_budgets.MR, answer.named_budgets.MP].map(String),
   );
   const text = await page.locator(".conflict").textContent();
-  assert.match(text, /Needs 1\.13 MiB of 1 MiB at step \d+, short by 128 KiB: these 5 buffers/);
+  assert.match(
+    text,
+    /These 5 buffers .* need 1\.13 MiB at step \d+, 128 KiB more than the capacity of 1 MiB/,
+  );
   assert.ok(text.includes(grouped(answer.named_budgets.MR)), text);
   const step = Number(/at step (\d+)/.exec(text)[1]);
   assert.equal(
