@@ -55,8 +55,15 @@ TEST_F(ProofCommandTest, OptimalAndOfWhichTable) {
   const Json json = Json::parse(placed.standard_output);
   EXPECT_EQ(json.at("proof").at("bytes"), Read(proof).size());
   EXPECT_EQ(json.at("proof").at("nodes"), 0);
-  EXPECT_EQ(Check({proof, table}).exit_code, 0);
+  const ProcessResult checked = Check({proof, table});
+  EXPECT_EQ(checked.exit_code, 0);
+  EXPECT_EQ(checked.standard_output,
+            "The proof holds: the plan in it takes 8 bytes, and no plan of the table takes less.\n"
+            "  3 buffers, 1 line checked, 0 lemmas.\n");
   EXPECT_EQ(Check({proof}).exit_code, 0);
+  EXPECT_EQ(Check({}).standard_error, "berth-check-proof: PROOF is missing; see --help\n");
+  EXPECT_EQ(Check({proof, table, proof}).standard_error,
+            "berth-check-proof: unexpected argument '" + proof + "'; see --help\n");
   const std::string other = Write("other.csv", "id,start,end,size\na,0,2,4\n");
   EXPECT_EQ(Check({proof, other}).exit_code, 1);
   // The same table with inclusive ends, quotes and CR LF.
