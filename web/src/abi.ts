@@ -214,6 +214,29 @@ export const RECOMPUTED = new Struct({
   unit: "text",
 });
 
+export const PROOF = new Struct({
+  missing: "int",
+  nodes: "int64",
+  seconds: "double",
+});
+export const OFF_CHIP_SUMMARY = new Struct({
+  time: "int64",
+  computing: "int64",
+  copying: "int64",
+  stalled: "int64",
+  avoidable_pj: "double",
+  compulsory_pj: "double",
+});
+export const OFF_CHIP_COPY = new Struct({
+  residency: "size",
+  out: "int",
+  avoidable: "int",
+  after: "int64",
+  before: "int64",
+  begins: "int64",
+  ends: "int64",
+});
+
 export interface Progress {
   /** Of the best plan so far, in bytes; null: none yet. */
   best: number | null;
@@ -312,15 +335,21 @@ export class Abi {
   }
   /** The same of a berth_text, as its bytes. */
   bytesOf(name: string, ...values: Value[]): Uint8Array {
-    const text = this.make(name, ...values);
+    return this.takeBytes(this.make(name, ...values));
+  }
+  textOf(name: string, ...values: Value[]): string {
+    return this.takeText(this.make(name, ...values));
+  }
+  takeText(text: number): string {
+    return this.decoder.decode(this.takeBytes(text));
+  }
+  /** The bytes of a berth_text, which is freed. */
+  private takeBytes(text: number): Uint8Array {
     const data = unsigned(this.module._berth_text_data!(text));
     const length = unsigned(this.module._berth_text_length!(text));
     const bytes = this.module.HEAPU8.slice(data, data + length);
     this.module._berth_text_free!(text);
     return bytes;
-  }
-  textOf(name: string, ...values: Value[]): string {
-    return this.decoder.decode(this.bytesOf(name, ...values));
   }
   /** The same of a struct. */
   structOf(struct: Struct, name: string, ...values: Value[]): Record<string, number | string> {

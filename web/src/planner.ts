@@ -6,8 +6,11 @@ import {
   DIFF,
   MEMORIES_SUMMARY,
   MEMORY,
+  OFF_CHIP_COPY,
+  OFF_CHIP_SUMMARY,
   OPERATOR,
   OPTION_INFO,
+  PROOF,
   type Progress,
   RECOMPUTED,
   REMEDY,
@@ -222,6 +225,53 @@ export interface Recomputed {
   unit: string;
 }
 
+/** A copy of a tensor as a whole, between the memory and the store behind it. */
+export interface OffChipCopy {
+  /** Its index in the graph. */
+  tensor: number;
+  direction: "out" | "in";
+  /** Of the residencies of the plan: it begins with the copy, or is what is copied out. */
+  residency: number;
+  /** A larger memory would avoid it; else compulsory. */
+  avoidable: boolean;
+  /** It waits for the operators of all steps before this one. */
+  after: number;
+  /** The operator of this step waits for it; null if none does. */
+  before: number | null;
+  /** In ns from the beginning of the run. */
+  begins: number;
+  ends: number;
+}
+/** A run in which one channel makes the copies off chip while operators run; times in ns. */
+export interface OffChipRun {
+  /** Until the last operator and the last copy have ended. */
+  time: number;
+  /** Of the operators, and of the copies; without any overlap the run takes both together. */
+  computing: number;
+  copying: number;
+  /** In which operators wait for copies. */
+  stalled: number;
+  /** The energy of the copied bytes in picojoules; null if the link of the device has none. */
+  avoidable_pj: number | null;
+  compulsory_pj: number | null;
+  /** In the order in which they are made. */
+  copies: OffChipCopy[];
+  /** When the operator of each step begins and ends. */
+  operators: [begins: number, ends: number][];
+}
+
+/** Why no plan is lower, or none fits. */
+export interface Proof {
+  /** For berth-check-proof; null where there is no proof: what was proved stays true. */
+  text: string | null;
+  /** Why there is none: "budget", "interrupted", "memory", "size" (too many buffers meet) or
+   * "algorithm" (no search that can log its steps decides it); null where there is one. */
+  missing: string | null;
+  /** Of the searches that logged their steps: 0 where a bound is enough. */
+  nodes: number;
+  seconds: number;
+}
+
 /** A change that was tried. */
 export interface Remedy {
   title: string;
@@ -278,6 +328,9 @@ export function kindOf(bytes: Uint8Array): Kind {
   return /^[^\0-\x08]{8}/.test(head) ? "table" : "graph";
 }
 
+/** Of berth_residency: its size, and where its tensor is. */
+const RESIDENCY = { bytes: 40, tensor: 0 };
+
 /** A handle of the C interface, which is freed at most once. */
 class Handle {
   constructor(
@@ -331,6 +384,80 @@ export class Plan extends Handle {
   /** Of a plan with the option "recompute". Error: BerthError for any other. */
   recomputed(): Recomputed {
     return this.abi.structOf(RECOMPUTED, "plan_recomputed", this.pointer) as unknown as Recomputed;
+  }
+  /** How long a run takes in which copies off chip are made beside operators. Error: BerthError for a
+   * plan without offsets or in several memories, for a graph without a device that has a link, and
+   * where an operator has no time in ns. */
+  runOffChip(): OffChipRun {
+    const { abi } = this;
+    const handle = abi.make("run_off_chip", this.pointer);
+    const run = new Handle(abi, "off_chip_run", handle);
+    try {
+      const operators = this.intervalsOf(handle);
+      const raw = abi.structOf(OFF_CHIP_SUMMARY, "off_chip_run_summary", handle);
+      const energy = (name: string) => (Number(raw[name]) < 0 ? null : Number(raw[name]));
+      return {
+        ...(raw as unknown as OffChipRun),
+        avoidable_pj: energy("avoidable_pj"),
+        compulsory_pj: energy("compulsory_pj"),
+        copies: this.copiesOf(handle, operators.length),
+        operators,
+      };
+    } finally {
+      run.free();
+    }
+  }
+  private copiesOf(run: number, steps: number): OffChipCopy[] {
+    const { abi } = this;
+    const residencies = abi.withRoom(4, (count) =>
+      abi.plain("plan_residencies", this.pointer, count),
+    );
+    const count = abi.plain("off_chip_run_copy_count", run);
+    return Array.from({ length: count }, (_, i) => {
+      const { out, avoidable, before, ...rest } = abi.structOf(
+        OFF_CHIP_COPY,
+        "off_chip_run_copy",
+        run,
+        i,
+      ) as Record<string, number>;
+      const at = residencies + RESIDENCY.bytes * rest["residency"]! + RESIDENCY.tensor;
+      return {
+        ...rest,
+        tensor: Number(abi.view().getBigInt64(at, true)),
+        direction: out === 1 ? "out" : "in",
+        avoidable: avoidable === 1,
+        before: before === steps ? null : before!,
+      } as OffChipCopy;
+    });
+  }
+  private intervalsOf(run: number): [number, number][] {
+    return this.abi.withRoom(4, (count) => {
+      const at = this.abi.plain("off_chip_run_operators", run, count);
+      const view = this.abi.view();
+      const time = (k: number) => Number(view.getBigInt64(at + 8 * k, true));
+      const length = at ? view.getUint32(count, true) : 0;
+      return Array.from({ length }, (_, i) => [time(2 * i), time(2 * i + 1)]);
+    });
+  }
+  /** Why the outcome of a table's plan is true, for a checker that does not trust Berth. Searches once
+   * more, unless a bound is enough; without a limit for twice the time of the first search, ten
+   * seconds at least. Error: BerthError for a plan of a graph, and for an outcome that has nothing
+   * to prove. */
+  prove(options: Options = {}, watched: Watched = {}): Proof {
+    const { abi } = this;
+    return withOptions(abi, options, watched, (request) =>
+      abi.withRoom(PROOF.size, (out) => {
+        abi.view().setUint32(out, PROOF.size, true);
+        const text = abi.make("prove_plan", this.pointer, request, out);
+        const { missing, nodes, seconds } = PROOF.read(abi, out) as Record<string, number>;
+        return {
+          text: text ? abi.takeText(text) : null,
+          missing: missing ? abi.textAt(abi.plain("no_proof_name", missing)) : null,
+          nodes: nodes!,
+          seconds: seconds!,
+        };
+      }),
+    );
   }
   /** The operator of each step; those that run again are listed again. Empty for a table. */
   order(): number[] {

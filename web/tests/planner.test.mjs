@@ -235,6 +235,101 @@ test("plans in several memories, with copies and with operators that run again, 
   run.free();
 });
 
+test(
+  "a run with copies off chip is that of the command, with every copy",
+  { skip: !hasCommand },
+  () => {
+    const path = join(root, "examples/cells.onnx");
+    const device = join(root, "examples/devices/edge-accelerator.json");
+    const bytes = readFileSync(path);
+    const options = { budget: "MR", device: readFileSync(device, "utf8") };
+    const made = planner.plan(bytes, options, { name: "cells.onnx" });
+    const { copies, operators, ...sums } = made.runOffChip();
+    const { summary } = made;
+    const { residencies } = JSON.parse(made.json());
+    const args = ["plan", path, "--budget", "MR", "--device", device, "--json"];
+    const said = JSON.parse(spawnSync(command, args, { encoding: "utf8" }).stdout).off_chip_run;
+    for (const name of ["time", "computing", "copying", "stalled"])
+      assert.equal(sums[name], said[name], name);
+    assert.equal(sums.avoidable_pj, 162.5 * (summary.spilled + summary.retrieved));
+    assert.equal(sums.compulsory_pj, 162.5 * (summary.compulsory_in + summary.compulsory_out));
+    assert.equal(operators.length, made.order().length);
+    assert.ok(
+      operators.every(
+        ([begins, ends], k) => begins >= (operators[k - 1]?.[1] ?? 0) && begins <= ends,
+      ),
+    );
+    assert.equal(
+      sums.computing,
+      operators.reduce((sum, [begins, ends]) => sum + ends - begins, 0),
+    );
+    assert.equal(
+      sums.copying,
+      copies.reduce((sum, { begins, ends }) => sum + ends - begins, 0),
+    );
+    for (const { after: earlier, before, begins, ends } of copies) {
+      assert.ok(earlier === 0 || operators[earlier - 1][1] <= begins);
+      assert.ok(before === null || ends <= operators[before][0]);
+    }
+    for (const [direction, flag] of [
+      ["out", "written_out"],
+      ["in", "comes_in"],
+    ]) {
+      const moved = copies.filter((copy) => copy.direction === direction && copy.avoidable);
+      assert.ok(moved.length > 0, direction);
+      for (const { residency } of moved)
+        assert.equal(residencies[residency][flag], true, direction);
+    }
+    assert.ok(copies.some(({ before }) => before === null));
+    made.free();
+    const without = planner.plan(bytes, { budget: "MR" }, { name: "cells.onnx" });
+    assert.throws(() => without.runOffChip(), /device: the graph has none/);
+    without.free();
+    const table = planner.plan(new TextEncoder().encode("id,lower,upper,size\na,0,1,4\n"));
+    assert.throws(() => table.runOffChip(), /the plan is one of a table/);
+    table.free();
+  },
+);
+
+test(
+  "a proof is that of the command, or there is a reason why there is none",
+  { skip: !hasCommand },
+  () => {
+    for (const [path, flags, options] of [
+      [join(root, "examples/inference_mobilenet_v2.csv"), [], {}],
+      [
+        join(root, "examples/inference_mobilenet_v2.csv"),
+        ["--capacity", "8MiB"],
+        { capacity: "8MiB" },
+      ],
+    ]) {
+      const made = planner.plan(readFileSync(path), options, { name: basename(path) });
+      const proof = made.prove({ node_limit: 100000 });
+      const file = join(folder, "proof.txt");
+      spawnSync(command, ["place", path, ...flags, "--proof", file]);
+      assert.equal(proof.missing, null);
+      assert.equal(proof.text, readFileSync(file, "utf8"), path);
+      assert.ok(proof.nodes >= 0 && proof.seconds >= 0);
+      made.free();
+    }
+    // No bound shows that this one does not fit: the proof needs a search.
+    const full = join(folder, "full.csv");
+    const shape = ["--steps", "12", "--capacity", "1000", "--buffers", "21", "--seed", "6"];
+    spawnSync(command, ["generate", "full", ...shape, "-o", full]);
+    const made = planner.plan(readFileSync(full), { capacity: 1000 }, { name: "full.csv" });
+    assert.equal(made.summary.outcome, "infeasible");
+    const { text, missing, nodes } = made.prove({ node_limit: 1 });
+    assert.deepEqual([text, missing, nodes], [null, "budget", 1]);
+    const whole = made.prove({ node_limit: 100000 });
+    assert.match(whole.text, /^berth-proof 1\nclaim infeasible 1000\n/);
+    assert.ok(whole.missing === null && whole.nodes > 1);
+    made.free();
+    const graph = planner.plan(readFileSync(join(root, "examples/cells.onnx")));
+    assert.throws(() => graph.prove(), /only placements have proofs/);
+    graph.free();
+  },
+);
+
 test("what is wrong with arrays names the buffer", async () => {
   const wrong = place({ start: [0, 5], end: [1, 5], size: [1, 1] });
   await assert.rejects(wrong, (error) => {
