@@ -504,7 +504,7 @@ Result<void> SetMoves(const Settings& settings, GraphMemories& memories) {
   }
   if (settings.copy_latency != 0 && !settings.prefetch) {
     return Fail(ErrorCode::kInvalidOptions,
-                "copy_latency: only with prefetch do copies take time of their own");
+                "copy_latency: copies take time of their own only with prefetch");
   }
   if (settings.prefetch && settings.cost_unit != "ns") {
     return Fail(ErrorCode::kInvalidOptions, "prefetch: the memories have costs in " +
@@ -514,8 +514,8 @@ Result<void> SetMoves(const Settings& settings, GraphMemories& memories) {
   if (!settings.stage_weights_in.empty() &&
       (settings.weights_in.empty() || !(settings.may_move || settings.prefetch))) {
     return Fail(ErrorCode::kInvalidOptions,
-                "stage_weights_in: only with weights_in, and with may_move or prefetch, are there "
-                "copies of weights");
+                "stage_weights_in: weights are copied only with weights_in, and with may_move or "
+                "prefetch");
   }
   memories.may_move = settings.may_move || settings.prefetch;
   memories.prefetch = settings.prefetch;

@@ -81,7 +81,7 @@ class TableReader {
   // Makes room for all rows, if they are as long as those of the sample.
   void ReserveForMoreRows(std::size_t bytes_of_sample) {
     const std::size_t bytes_left = source_.text().size() - rows_.end();
-    const std::size_t rows = kRowsOfSample + bytes_left * kRowsOfSample / bytes_of_sample;
+    const std::size_t rows = (bytes_left / bytes_of_sample + 2) * kRowsOfSample;
     // Ids with numbers grow longer, so this is rather too much than too little.
     table_.problem.buffers.reserve(rows);
     table_.lines.reserve(rows);

@@ -145,6 +145,8 @@ TEST_F(GraphMemoriesTest, BadFlagsAreRefused) {
   ExpectRefused(With({"plan", model, "-o", Path("plan.csv")}, Board("10")), ".json");
   ExpectRefused(With({"sweep", model}, Board("10")), "which memory is to be swept");
   ExpectRefused(With({"sweep", model, "--memory", "fast", "--budget", "MR"}, Board("10")), "MR");
+  ExpectRefused(Berth({"sweep", model, "--memory", "fast"}),
+                "there is no memory 'fast', as none is described; give --memories");
 }
 
 TEST_F(GraphMemoriesTest, TensorsMove) {
@@ -157,8 +159,7 @@ TEST_F(GraphMemoriesTest, TensorsMove) {
   EXPECT_EQ(result.exit_code, 0) << result.standard_error;
   EXPECT_EQ(FirstLine(result),
             "Fits: every tensor placed at a cost of 265 ns, proved the least of any order.");
-  EXPECT_NE(result.standard_output.find("1 between memories, 88 ns of the cost"),
-            std::string::npos)
+  EXPECT_NE(result.standard_output.find("1 between memories, 88 ns of the cost"), std::string::npos)
       << result.standard_output;
   EXPECT_NE(result.standard_output.find("Copies\n"), std::string::npos);
   const Json plan = Json::parse(Read(Path("plan.json")));
@@ -207,9 +208,9 @@ TEST_F(GraphMemoriesTest, CopiesOfWeightsBesideTheOriginals) {
   const std::string model = Write("layers.json", WriteGraphJson(b.graph));
   const std::vector<std::string> board = Board("64");
   ExpectRefused(With({"plan", model, "--weights-in", "slow", "--stage-weights-in", "fast"}, board),
-                "--stage-weights-in: only with --may-move or --prefetch");
+                "--stage-weights-in: nothing is copied without --may-move or --prefetch");
   ExpectRefused(With({"plan", model, "--prefetch", "--stage-weights-in", "fast"}, board),
-                "--stage-weights-in: only with --weights-in");
+                "--stage-weights-in: weights are part of the plan only with --weights-in");
   ExpectRefused(
       With({"plan", model, "--prefetch", "--weights-in", "slow", "--stage-weights-in", "faster"},
            board),

@@ -7,6 +7,7 @@
 
 #include "berth/io.h"
 #include "tests/cli/berth_process.h"
+#include "tests/tflite/builder.h"
 
 namespace berth::cli {
 namespace {
@@ -190,7 +191,7 @@ TEST_F(MemoriesTest, VerdictsAreTrue) {
       Berth({"place", table, "--memory", "a=50", "--memory", "b=60", "-o", Path("plan.json")});
   EXPECT_EQ(none.exit_code, 1);
   EXPECT_EQ(FirstLine(none),
-            "Does not fit: 1 buffer that must be placed is not, proved the fewest.");
+            "Does not fit: 1 buffer that must be placed has no place, proved the fewest.");
   EXPECT_NE(none.standard_output.find("large"), std::string::npos);
   EXPECT_FALSE(Exists(Path("plan.json")));
   // Nothing costs anything, and the verdict claims no least cost.
@@ -211,7 +212,7 @@ TEST_F(MemoriesTest, VerdictsAreTrue) {
   EXPECT_EQ(json.at("cost_gap"), 0.0);
   EXPECT_EQ(json.at("memories").at(0).at("buffers"), 2);
   EXPECT_EQ(FirstLine(Berth({"place", optional, "--memory", "a=50"})),
-            "Fits: every buffer that must be placed is, 1 other is left out, at a cost of 7.00 us, "
+            "Fits: every buffer that must be placed has a place, 1 other is left out, at a cost of 7.00 us, "
             "proved the least.");
 }
 
@@ -287,6 +288,7 @@ TEST_F(MemoriesTest, HostileNamesAreHarmless) {
 // Every command of the guide runs, in order, in the folder of the project's examples.
 TEST_F(MemoriesTest, TheGuideRuns) {
   const std::string guide = Read(BERTH_SOURCE_DIR "/docs/howto/several-memories.md");
+  (void)Write("model.tflite", tflite_build::Build(tflite_build::TwoBranches()));
   // Searches end after 5 s: sanitized they would take minutes.
   std::string script =
       "set -e; berth() { case \"$1 $2\" in plan*|explain*.onnx) set -- \"$@\" --time-limit 5s;; "

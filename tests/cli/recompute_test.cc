@@ -298,7 +298,7 @@ TEST_F(RecomputeCommandTest, Gap) {
 TEST_F(RecomputeCommandTest, FlagsThatDoNotGoTogether) {
   const std::string file = File(Costed());
   ExpectRefused(Berth({"plan", file, "--recompute"}),
-                "--recompute: only within a --budget are operators run again");
+                "--recompute: operators run again only within a --budget");
   ExpectRefused(Berth({"plan", file, "--budget", "12", "--recompute", "--moves"}),
                 "--moves: with --recompute no tensor is moved");
   ExpectRefused(Berth({"plan", file, "--budget", "12", "--recompute", "--minimize"}),

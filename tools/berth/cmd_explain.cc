@@ -239,7 +239,7 @@ Result<ExitCode> ExplainModel(const ExplainArguments& arguments, const PlanOutpu
                               FileView file) {
   if (arguments.moves && !arguments.memories.may_move && !arguments.memories.prefetch) {
     return Fail(ErrorCode::kInvalidOptions,
-                "--moves: only with --may-move or --prefetch are tensors moved");
+                "--moves: tensors move only with --may-move or --prefetch");
   }
   ModelArguments reading = arguments.model;
   reading.path = arguments.table.path;

@@ -48,7 +48,7 @@ Result<PlanOptions> OptionsOf(const PlanArguments& arguments, const Model& model
   }
   if (arguments.recompute && !arguments.budget) {
     return Fail(ErrorCode::kInvalidOptions,
-                "--recompute: only within a --budget are operators run again");
+                "--recompute: operators run again only within a --budget");
   }
   if (arguments.no_spill && !arguments.recompute) {
     return Fail(ErrorCode::kInvalidOptions,
@@ -120,7 +120,7 @@ Result<void> CheckMoves(const PlanArguments& arguments, const Model& model) {
         ErrorCode::kInvalidOptions,
         arguments.recompute
             ? "--moves: with --recompute no tensor is moved; --tensors lists all of them"
-            : "--moves: only with --budget, --spill, --may-move or --prefetch are tensors moved; "
+            : "--moves: tensors move only with --budget, --spill, --may-move or --prefetch; "
               "--tensors lists all of them");
   }
   return {};

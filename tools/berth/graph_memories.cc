@@ -18,6 +18,10 @@ Result<std::vector<std::size_t>> FindMemories(const std::vector<Memory>& memorie
   for (const std::string& name : names) {
     const auto at = std::find_if(memories.begin(), memories.end(),
                                  [&](const Memory& memory) { return memory.name == name; });
+    if (at == memories.end() && memories.empty()) {
+      return Fail(ErrorCode::kInvalidOptions, flag + ": there is no memory " + Quoted(name) +
+                                                  ", as none is described; give --memories");
+    }
     if (at == memories.end()) {
       std::string known;
       for (const Memory& memory : memories) {
@@ -97,7 +101,7 @@ Result<Board> LoadBoardFor(const Graph& graph, const GraphMemoryArguments& argum
 Result<void> SetMoves(const GraphMemoryArguments& arguments, Board& board) {
   if (arguments.copy_latency && !arguments.prefetch) {
     return Fail(ErrorCode::kInvalidOptions,
-                "--copy-latency: only with --prefetch do copies take time of their own");
+                "--copy-latency: copies take time of their own only with --prefetch");
   }
   if (arguments.prefetch && board.cost_unit != "ns") {
     return Fail(ErrorCode::kInvalidOptions, "--prefetch: the memories have costs in " +
@@ -106,11 +110,11 @@ Result<void> SetMoves(const GraphMemoryArguments& arguments, Board& board) {
   }
   if (!arguments.copies.empty() && !arguments.may_move && !arguments.prefetch) {
     return Fail(ErrorCode::kInvalidOptions,
-                "--stage-weights-in: only with --may-move or --prefetch is anything copied");
+                "--stage-weights-in: nothing is copied without --may-move or --prefetch");
   }
   if (!arguments.copies.empty() && arguments.weights.empty()) {
     return Fail(ErrorCode::kInvalidOptions,
-                "--stage-weights-in: only with --weights-in are weights part of the plan");
+                "--stage-weights-in: weights are part of the plan only with --weights-in");
   }
   board.memories.stage_in =
       BERTH_TRY(FindMemories(board.memories.memories, arguments.copies, "--stage-weights-in"));

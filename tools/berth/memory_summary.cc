@@ -100,12 +100,11 @@ std::string Headline(const Placed& placed) {
   const std::size_t unplaced = placed.cost().unplaced;
   const std::size_t bound = answer.cost_bound.unplaced;
   if (answer.outcome == Outcome::kInfeasible) {
-    const std::string are = unplaced == 1 ? " is not" : " are not";
-    return Paint(Tone::kBad,
-                 interruption + "Does not fit: " + Musts(unplaced) + are +
-                     (unplaced == bound
-                          ? ", proved the fewest."
-                          : "; proved that at least " + FormatCount(Count(bound)) + " cannot be."));
+    return Paint(Tone::kBad, interruption + "Does not fit: " + Musts(unplaced) +
+                                 (unplaced == 1 ? " has no place" : " have no place") +
+                                 (unplaced == bound ? ", proved the fewest."
+                                                    : "; proved for at least " +
+                                                          FormatCount(Count(bound)) + "."));
   }
   if (answer.outcome == Outcome::kUnknown) {
     return Paint(Tone::kUnsure,
@@ -114,10 +113,11 @@ std::string Headline(const Placed& placed) {
                      Musts(unplaced) + ".");
   }
   const bool all = placed.account.left_out.empty();
-  const std::string what =
-      all ? "every buffer placed"
-          : "every buffer that must be placed is, " + FormatCount(Count(placed.account.optional)) +
-                (placed.account.optional == 1 ? " other is" : " others are") + " left out,";
+  const std::string what = all ? "every buffer placed"
+                               : "every buffer that must be placed has a place, " +
+                                     FormatCount(Count(placed.account.optional)) +
+                                     (placed.account.optional == 1 ? " other is" : " others are") +
+                                     " left out,";
   const std::int64_t cost = placed.cost().cost;
   const std::string at = what + " at a cost of " + placed.Cost(cost);
   if (answer.outcome == Outcome::kOptimal) {
