@@ -71,18 +71,23 @@ class TableReader {
 
   Result<void> ReadRows() {
     const std::size_t begin = rows_.end();
+    std::size_t sample = kRowsOfSample;
     while (BERTH_TRY(rows_.Next())) {
       BERTH_TRY(AddBuffer());
-      if (table_.lines.size() == kRowsOfSample) ReserveForMoreRows(rows_.end() - begin);
+      if (table_.lines.size() < sample) continue;
+      ReserveForMoreRows(sample, rows_.end() - begin);
+      sample *= kMostTimesSample;
     }
     return {};
   }
 
-  // Makes room for all rows, if they are as long as those of the sample.
-  void ReserveForMoreRows(std::size_t bytes_of_sample) {
+  // Makes room for all rows, if those that follow are as long as those of the sample; where that would be
+  // many times as many, as far as the next sample.
+  void ReserveForMoreRows(std::size_t sample, std::size_t bytes_of_sample) {
     const std::size_t bytes_left = source_.text().size() - rows_.end();
-    const std::size_t rows = (bytes_left / bytes_of_sample + 2) * kRowsOfSample;
     // Ids with numbers grow longer, so this is rather too much than too little.
+    const std::size_t times = std::min(bytes_left / bytes_of_sample + 2, kMostTimesSample);
+    const std::size_t rows = times * sample;
     table_.problem.buffers.reserve(rows);
     table_.lines.reserve(rows);
     ids_.Reserve(rows);
@@ -316,6 +321,7 @@ class TableReader {
   }
 
   static constexpr std::size_t kRowsOfSample = 256;
+  static constexpr std::size_t kMostTimesSample = 64;
   static constexpr std::size_t kIdsAhead = 16;
 
   const Source& source_;

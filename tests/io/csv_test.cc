@@ -299,6 +299,18 @@ TEST(ReadCsvTest, ReportsTheFirstFaultOfManyRows) {
   }
 }
 
+// Memory is reserved for rows as long as the first ones, but not as if all bytes of a long row were many.
+TEST(ReadCsvTest, ShortRowsBeforeALongOneReserveLittle) {
+  std::string csv = "id,lower,upper,size\n";
+  constexpr std::size_t kShort = 300;
+  for (std::size_t row = 0; row < kShort; ++row) csv += std::to_string(row) + ",0,1,4\n";
+  csv += std::string(std::size_t{8} << 20, 'x') + ",0,1,4\n";
+  const auto table = ReadCsv(csv, "long.csv");
+  ASSERT_TRUE(table.has_value()) << table.error().message;
+  ASSERT_EQ(table->problem.buffers.size(), kShort + 1);
+  EXPECT_LE(table->problem.buffers.capacity(), 100 * kShort);
+}
+
 TEST(WriteCsvTest, LeavesOutUnusedColumns) {
   Problem problem;
   EXPECT_EQ(WriteCsv(problem), "id,lower,upper,size\n");
