@@ -84,9 +84,8 @@ TEST_F(ExplainCommandTest, NamesBuffersStepAndMissingBytes) {
   const ProcessResult result = Berth({"explain", SmallTable(), "--capacity", "7"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_EQ(result.standard_error, "");
-  EXPECT_NE(
-      result.standard_output.find("2 of the 3 buffers already do not fit: they need 8 B at"),
-      std::string::npos)
+  EXPECT_NE(result.standard_output.find("2 of the 3 buffers already do not fit: they need 8 B at"),
+            std::string::npos)
       << result.standard_output;
   EXPECT_NE(result.standard_output.find("50.0 %  [2, 4)"), std::string::npos)
       << result.standard_output;

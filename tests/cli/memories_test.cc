@@ -212,7 +212,8 @@ TEST_F(MemoriesTest, VerdictsAreTrue) {
   EXPECT_EQ(json.at("cost_gap"), 0.0);
   EXPECT_EQ(json.at("memories").at(0).at("buffers"), 2);
   EXPECT_EQ(FirstLine(Berth({"place", optional, "--memory", "a=50"})),
-            "Fits: every buffer that must be placed has a place, 1 other is left out, at a cost of 7.00 us, "
+            "Fits: every buffer that must be placed has a place, 1 other is left out, at a cost of "
+            "7.00 us, "
             "proved the least.");
 }
 

@@ -140,9 +140,10 @@ std::string GraphHeadline(const Planned& planned) {
                              FormatBytes(answer.best->height());
       if (answer.capacity) return Paint(Tone::kGood, in + ".");
       const bool order_known = answer.best->peak() == answer.peak_bound;
-      return Paint(Tone::kUnsure,
-                   in + (order_known ? "; no order has a lower peak, but a lower placement may exist."
-                                     : "; a better plan may exist."));
+      return Paint(
+          Tone::kUnsure,
+          in + (order_known ? "; no order has a lower peak, but a lower placement may exist."
+                            : "; a better plan may exist."));
     }
     case Outcome::kInfeasible:
       return Paint(Tone::kBad, "Does not fit: proved that no order does.");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -82,8 +83,8 @@ std::string Sentence(const ProofReport& report, bool with_table) {
   } else {
     text += "no plan" + of + " takes at most " + std::to_string(report.refuted) + " bytes.";
   }
-  return text + "\n  " + Counted(report.buffers, "buffer") + ", " + Counted(report.steps, "line") +
-         " checked, " + Counted(report.lemmas, "lemma") + ".\n";
+  return text + "\n  " + Counted(static_cast<std::int64_t>(report.buffers), "buffer") + ", " +
+         Counted(report.steps, "line") + " checked, " + Counted(report.lemmas, "lemma") + ".\n";
 }
 
 int Check(const std::string& path, const std::optional<std::string>& table_path, Ends ends) {
