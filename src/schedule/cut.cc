@@ -120,12 +120,12 @@ bool Cut::TimeIsUp() {
   return budget_ != nullptr && !budget_->SpendWork(work_ - std::exchange(polled_, work_));
 }
 
-// Distances from the source along edges with residual capacity.
+// Distances from `from_` along edges with residual capacity, up to that of `to_`.
 bool Cut::Label() {
   level_.assign(head_.size(), kNoNode);
   queue_.clear();
-  queue_.push_back(kSource);
-  level_[kSource] = 0;
+  queue_.push_back(from_);
+  level_[from_] = 0;
   for (std::size_t k = 0; k < queue_.size(); ++k) {
     const std::uint32_t node = queue_[k];
     for (std::uint32_t e = head_[node]; e != kNoNode; e = edges_[e].next) {
@@ -133,20 +133,23 @@ bool Cut::Label() {
       const std::uint32_t to = edges_[e].to;
       if (edges_[e].room == 0 || level_[to] != kNoNode) continue;
       level_[to] = level_[node] + 1;
+      if (to == to_) return true;
       queue_.push_back(to);
     }
   }
-  return level_[kSink] != kNoNode;
+  return false;
 }
 
 // Dinic's algorithm: blocking flows along shortest paths.
-void Cut::Augment(Bytes limit) {
+void Cut::Augment(std::uint32_t from, std::uint32_t to, Bytes limit) {
+  from_ = from;
+  to_ = to;
   while (fixed_ + flow_ <= limit && !TimeIsUp() && Label()) {
     next_ = head_;
     path_.clear();
-    std::uint32_t node = kSource;
+    std::uint32_t node = from;
     for (;;) {
-      if (node == kSink) {
+      if (node == to) {
         Bytes room = kInfinite;
         for (const std::uint32_t e : path_) room = std::min(room, edges_[e].room);
         std::size_t keep = path_.size();
@@ -184,7 +187,7 @@ void Cut::Augment(Bytes limit) {
 
 Bytes Cut::Solve(Op v, Bytes limit) {
   Build(v);
-  Augment(limit);
+  Augment(kSource, kSink, limit);
   base_flow_ = flow_;
   saved_edges_ = edges_.size();
   rooms_.resize(saved_edges_);
@@ -206,12 +209,14 @@ Bytes Cut::SolveWith(Op u, bool inside, Bytes limit) {
     flow_ = base_flow_;
   }
   forced_ = true;
+  // Nothing else reaches the sink any more, so all new paths begin, or end, at u.
   if (inside) {
     Connect(kSource, local_[u], kInfinite);
+    Augment(local_[u], kSink, limit);
   } else {
     Connect(local_[u], kSink, kInfinite);
+    Augment(kSource, local_[u], limit);
   }
-  Augment(limit);
   return fixed_ + flow_;
 }
 

@@ -46,7 +46,8 @@ class Cut {
   // The least step(S, v). Gives up once it is known to exceed `limit`; the bound returned exceeds
   // it too.
   Bytes Solve(Op v, Bytes limit);
-  // The same over the S with (`inside`) or without `u`, which must be in undecided().
+  // The same over the S with (`inside`) or without `u`, which must be in undecided(). Only after a
+  // Solve() that did not give up.
   Bytes SolveWith(Op u, bool inside, Bytes limit);
 
   // The operators that neither precede nor follow v.
@@ -89,8 +90,8 @@ class Cut {
   [[nodiscard]] End EndOf(const std::vector<Op>& ops, bool joined, Op v,
                           const Word* terminal) const;
   void AddBuffer(Op v, const FlowBuffer& buffer);
-  // Augments until no path is left or the flow exceeds `limit`.
-  void Augment(Bytes limit);
+  // Augments until no path from `from` to `to` is left or the flow exceeds `limit`.
+  void Augment(std::uint32_t from, std::uint32_t to, Bytes limit);
   bool Label();
   [[nodiscard]] bool TimeIsUp();
 
@@ -107,6 +108,8 @@ class Cut {
   std::vector<Edge> edges_;           // Edge e and e ^ 1 are each other's reverse.
   std::size_t saved_edges_ = 0;
   std::vector<std::uint32_t> level_, next_, queue_, path_;
+  std::uint32_t from_ = kSource;  // The ends of the paths in Label().
+  std::uint32_t to_ = kSink;
   std::int64_t work_ = 0;
   std::int64_t polled_ = 0;  // The part of it that the budget knows.
   Budget* budget_ = nullptr;

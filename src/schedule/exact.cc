@@ -13,6 +13,7 @@
 #include "schedule/cut.h"
 #include "schedule/list.h"
 #include "schedule/question.h"
+#include "schedule/refute.h"
 #include "schedule/window.h"
 
 namespace berth::internal::schedule {
@@ -24,6 +25,13 @@ constexpr std::int64_t kFirstWork = 500'000;  // Of the first turn, in units of 
 constexpr std::int64_t kAnnealingShare = 16;
 // And at most this for each pair of operators: few operators have few orders.
 constexpr std::int64_t kAnnealingOfPair = 500;
+// Work on the bound by refuted limits, in multiples of the work of a turn. Of wide graphs this is
+// the bound that counts.
+constexpr std::int64_t kRefutingShare = 8;
+// Of a large instance, the work of the first turn that refutes limits: orders come first.
+constexpr std::int64_t kWorkBeforeRefuting = 8'000'000;
+// In each of these turns it does so for this many windows.
+constexpr std::size_t kRefutedWindows = 4;
 // For the cuts of a large instance: of thousands that are close to the peak, mostly none or one of
 // the first proves it.
 constexpr std::int64_t kWorkOfCuts = 200'000'000;
@@ -65,10 +73,15 @@ std::vector<Op> Pivots(const Instance& instance) {
   return pivots;
 }
 
+struct Cuts {
+  Bytes bound = 0;
+  std::vector<Op> largest_first;  // The operators whose cuts were made.
+};
+
 // Raises `bound` by the cuts of the operators whose step exceeds it in all orders known, largest
 // first: a cut is never larger than a step. `steps` are the least steps known, by operator.
-Bytes CutBound(const Instance& instance, const std::vector<Bytes>& steps, Bytes bound,
-               std::int64_t most_work, SearchStats& stats, Budget& budget) {
+Cuts CutBound(const Instance& instance, const std::vector<Bytes>& steps, Bytes bound,
+              std::int64_t most_work, SearchStats& stats, Budget& budget) {
   std::vector<Op> by_step;
   for (Op v = 0; v < instance.num_ops; ++v) {
     if (steps[v] > bound) by_step.push_back(v);
@@ -76,12 +89,18 @@ Bytes CutBound(const Instance& instance, const std::vector<Bytes>& steps, Bytes 
   std::stable_sort(by_step.begin(), by_step.end(), [&](Op a, Op b) { return steps[a] > steps[b]; });
   Cut cut(instance);
   cut.SetBudget(budget);
+  std::vector<std::pair<Bytes, Op>> cuts;
   for (const Op v : by_step) {
     if (steps[v] <= bound || cut.work() > most_work || !budget.SpendNode()) break;
     ++stats.cuts;
-    bound = std::max(bound, cut.Solve(v, steps[v]));
+    cuts.emplace_back(cut.Solve(v, steps[v]), v);
+    bound = std::max(bound, cuts.back().first);
   }
-  return bound;
+  std::stable_sort(cuts.begin(), cuts.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  Cuts result{bound, {}};
+  for (const auto& [bytes, v] : cuts) result.largest_first.push_back(v);
+  return result;
 }
 
 // A set of operators that every order runs contiguously.
@@ -134,6 +153,10 @@ class Segment {
     }
     if (lower_ && options_.annealing) {
       Anneal(floor, stats, budget);
+      if (Bound(floor) >= peak_ || budget.Exhausted()) return;
+    }
+    if (lower_ && options_.probing && options_.refuting) {
+      Refute(floor, stats, budget);
       if (Bound(floor) >= peak_ || budget.Exhausted()) return;
     }
     if (!lower_ || lower_->limit() >= peak_) {
@@ -200,9 +223,20 @@ class Segment {
     RaiseBound(floor, stats, budget);
   }
 
+  void Refute(Bytes floor, SearchStats& stats, Budget& budget) {
+    if (!refuter_) refuter_.emplace(*whole_);
+    const std::int64_t work = kRefutingShare * work_;
+    bound_ = refuter_->Advance(Bound(floor), peak_, known_, work, stats, budget);
+  }
+
   // Searches the windows around the highest steps for a turn.
   void LookAtWindows(Bytes floor, SearchStats& stats, Budget& budget) {
     if (!windows_) windows_.emplace(*whole_, options_, order_, limits_.first_window);
+    // Where the largest cuts are, the bound is often higher still. The first windows settle most.
+    std::size_t left = work_ < kWorkBeforeRefuting ? 0 : kRefutedWindows;
+    while (left > 0 && next_tight_ < tight_.size() && !budget.Exhausted()) {
+      if (windows_->RaiseBoundAround(tight_[next_tight_++], Bound(floor), stats, budget)) --left;
+    }
     looked_at_windows_ = !windows_->Advance(Bound(floor), work_, limits_.most_bytes, stats, budget);
     bound_ = std::max(bound_, windows_->bound());
     if (windows_->peak() >= peak_) return;
@@ -227,9 +261,11 @@ class Segment {
 
   void RaiseBound(Bytes floor, SearchStats& stats, Budget& budget) {
     if (!options_.cut_bound || Bound(floor) >= peak_) return;
-    bound_ =
+    Cuts cuts =
         CutBound(*whole_, least_steps_, Bound(floor),
                  IsLarge() ? kWorkOfCuts : std::numeric_limits<std::int64_t>::max(), stats, budget);
+    bound_ = cuts.bound;
+    if (IsLarge() && tight_.empty()) tight_ = std::move(cuts.largest_first);
   }
 
   void Offer(const std::vector<Op>& order) {
@@ -279,7 +315,10 @@ class Segment {
   std::int64_t work_ = kFirstWork;
   std::optional<Annealer> annealer_;
   std::optional<WindowSearch> windows_;
+  std::vector<Op> tight_;  // Of a large instance: operators, those of the largest cuts first.
+  std::size_t next_tight_ = 0;
   bool looked_at_windows_ = false;
+  std::optional<Refuter> refuter_;
   std::optional<Question> lower_;  // Is any lower peak possible?
   std::optional<Question> half_;   // Is a peak half-way down to the bound possible?
 };

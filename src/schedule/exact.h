@@ -15,7 +15,8 @@
 // Of more than ExactLimits::many_ops operators, greedy list orders (schedule/list.h) take the place
 // of the beams, and windows (schedule/window.h) come before the questions. The questions need a set
 // of operators for each operator; where the memory is too little for that, the search ends with the
-// windows. After the first turn annealing (schedule/anneal.h) also looks for lower peaks.
+// windows. After the first turn annealing (schedule/anneal.h) also looks for lower peaks, and
+// refuted limits (schedule/refute.h) raise the bound.
 #ifndef BERTH_SCHEDULE_EXACT_H_
 #define BERTH_SCHEDULE_EXACT_H_
 

@@ -1,6 +1,8 @@
 #include "schedule/probe.h"
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 #include <utility>
 
 namespace berth::internal::schedule {
@@ -17,16 +19,19 @@ Prober::Prober(const Instance& instance, Precedence precedence, Bytes limit)
       limit_(limit),
       cut_(instance_, precedence_),
       witnesses_(instance.num_ops),
+      step_(instance.num_ops, std::numeric_limits<Bytes>::max()),
+      is_least_(instance.num_ops, false),
+      sequence_(instance.num_ops),
       inside_(instance.words()),
       outside_(instance.words()),
       set_(instance.words()) {
+  std::iota(sequence_.begin(), sequence_.end(), Op{0});
   for (Witnesses& known : witnesses_) known.seen = precedence_.added().size();
 }
 
 void Prober::LowerLimit(Bytes limit) {
   if (limit >= limit_) return;
   limit_ = limit;
-  settled_ = 0;
   const std::size_t words = precedence_.words();
   for (Witnesses& known : witnesses_) {
     std::size_t kept = 0;
@@ -52,6 +57,10 @@ void Prober::AddOrder(std::span<const Op> order) {
   (void)PeakOf(instance_, order, &steps);
   std::fill(set_.begin(), set_.end(), Word{0});
   for (const Op v : order) {
+    if (!is_least_[v] && steps[v] < step_[v]) {
+      step_[v] = steps[v];
+      sorted_ = false;
+    }
     if (steps[v] <= limit_) {
       // Kept even if it breaks a constraint; Refresh() drops it then.
       Witnesses& known = witnesses_[v];
@@ -169,6 +178,15 @@ void Prober::KeepCut(Op v, Bytes step, bool largest) {
   Stretch(v, step, largest);
 }
 
+// Notes the least step of v. True if that is the first one known and others now come before v.
+bool Prober::SetStep(Op v, Bytes least) {
+  const bool is_first = !is_least_[v] && least < step_[v];
+  sorted_ = sorted_ && step_[v] == least;
+  step_[v] = least;
+  is_least_[v] = true;
+  return is_first;
+}
+
 Prober::Verdict Prober::Probe(Op v, std::int64_t work_end, Budget& budget) {
   const std::size_t words = precedence_.words();
   for (;;) {
@@ -177,6 +195,7 @@ Prober::Verdict Prober::Probe(Op v, std::int64_t work_end, Budget& budget) {
     const Bytes least = cut_.Solve(v, limit_);
     if (least > limit_) return Verdict::kContradiction;
     if (budget.TimeIsUp()) return Verdict::kOpen;
+    if (SetStep(v, least)) return Verdict::kStable;
     std::fill(inside_.begin(), inside_.end(), Word{0});
     std::fill(outside_.begin(), outside_.end(), Word{0});
     const Witnesses& known = witnesses_[v];
@@ -211,23 +230,32 @@ Prober::Verdict Prober::Probe(Op v, std::int64_t work_end, Budget& budget) {
   }
 }
 
+// The operator of the highest step among those not settled; num_ops if there is none.
+Op Prober::Next() {
+  if (!sorted_) {
+    std::stable_sort(sequence_.begin(), sequence_.end(),
+                     [&](Op a, Op b) { return step_[a] > step_[b]; });
+    sorted_ = true;
+  }
+  for (const Op v : sequence_) {
+    if (!Refresh(v)) return v;
+  }
+  return static_cast<Op>(instance_.num_ops);
+}
+
 Prober::Verdict Prober::Run(std::int64_t work, Budget& budget) {
   const std::int64_t work_end = this->work() + work;
   budget_ = &budget;
   cut_.SetBudget(budget);
-  while (settled_ < instance_.num_ops) {
-    const Op v = static_cast<Op>(next_);
-    if (!budget.SpendWork(static_cast<std::int64_t>(precedence_.words()))) return Verdict::kOpen;
-    if (!Refresh(v)) {
-      const std::size_t before = precedence_.added().size();
-      const Verdict verdict = Probe(v, work_end, budget);
-      if (verdict != Verdict::kStable) return verdict;
-      if (precedence_.added().size() != before) settled_ = 0;
-    }
-    ++settled_;
-    next_ = (next_ + 1) % instance_.num_ops;
+  for (;;) {
+    const std::int64_t before = work_;
+    const Op v = Next();
+    work_ += static_cast<std::int64_t>(instance_.num_ops);
+    if (!budget.SpendWork(work_ - before)) return Verdict::kOpen;
+    if (v == instance_.num_ops) return Verdict::kStable;
+    const Verdict verdict = Probe(v, work_end, budget);
+    if (verdict != Verdict::kStable) return verdict;
   }
-  return Verdict::kStable;
 }
 
 }  // namespace berth::internal::schedule

@@ -12,6 +12,10 @@
 // witness grown or shrunk by single operators as far as the limit allows settles more, and often
 // serves other operators too. So there are far fewer cuts than questions.
 //
+// Operators of high steps come first, and again after each new constraint: their downsets are few,
+// so they imply most constraints, and contradictions arise among them. Going round all operators
+// instead took 4 to 40 times as long to refute limits of irregular graphs of 400 operators.
+//
 // Cost: a cut for each operator for which no order is a witness, and a small multiple of that.
 #ifndef BERTH_SCHEDULE_PROBE_H_
 #define BERTH_SCHEDULE_PROBE_H_
@@ -68,6 +72,8 @@ class Prober {
   };
 
   [[nodiscard]] bool Refresh(Op v);
+  [[nodiscard]] Op Next();
+  [[nodiscard]] bool SetStep(Op v, Bytes least);
   Verdict Probe(Op v, std::int64_t work_end, Budget& budget);
   void Keep(Op v, const Word* set, Bytes step);
   void KeepCut(Op v, Bytes step, bool largest);
@@ -78,8 +84,11 @@ class Prober {
   Bytes limit_;
   Cut cut_;
   std::vector<Witnesses> witnesses_;
-  std::size_t next_ = 0;     // The next operator to examine.
-  std::size_t settled_ = 0;  // Number of operators in a row found settled.
+  // By operator: its last minimum cut or, before the first, its least step in a known order.
+  std::vector<Bytes> step_;
+  std::vector<bool> is_least_;
+  std::vector<Op> sequence_;  // All operators, those of the highest step first if sorted_.
+  bool sorted_ = false;
   std::int64_t cuts_ = 0;
   std::int64_t work_ = 0;
   Budget* budget_ = nullptr;  // Of Run().

@@ -8,11 +8,15 @@
 #include "base/check.h"
 #include "schedule/exact.h"
 #include "schedule/reduce.h"
+#include "schedule/refute.h"
 
 namespace berth::internal::schedule {
 namespace {
 
 constexpr std::size_t kMostSize = 1024;  // Of windows, in operators.
+// For a bound on a window of the smallest size, in units of a few nanoseconds. On irregular graphs of
+// width 32, larger windows and more work raised no bound further.
+constexpr std::int64_t kWorkOfRefuting = 16'000'000;
 // For each operator of a window, in units of a few nanoseconds (schedule/exact.h), in the first of
 // kRounds rounds; in each further one, 2^kMoreWork times as much.
 constexpr std::int64_t kWorkOfOperator = 4'000;
@@ -194,6 +198,30 @@ std::size_t WindowSearch::Highest() const {
   const auto lower = [&](Op a, Op b) { return steps_[a] < steps_[b]; };
   return static_cast<std::size_t>(std::max_element(order_.begin(), order_.end(), lower) -
                                   order_.begin());
+}
+
+bool WindowSearch::RaiseBoundAround(Op v, Bytes floor, SearchStats& stats, Budget& budget) {
+  if (!options_.probing || !options_.refuting) return false;
+  const std::size_t at = position_[v];
+  const auto is_near = [&](Op u) {
+    const std::size_t other = position_[u];
+    return std::max(at, other) - std::min(at, other) < first_size_ / 2;
+  };
+  if (std::any_of(centres_.begin(), centres_.end(), is_near)) return false;
+  centres_.push_back(v);
+  const std::size_t begin = at - std::min(at, first_size_ / 2);
+  const std::size_t end = std::min(order_.size(), begin + first_size_);
+  const Instance part = Part(instance_, order_, position_, begin, end);
+  std::vector<Op> program(part.num_ops);
+  std::iota(program.begin(), program.end(), Op{0});
+  const Instance reduced = Reduce(part, program, true, budget).instance;
+  program.resize(reduced.num_ops);
+  const Bytes bound = std::max(floor, bound_);
+  const Bytes peak = PeakOf(reduced, program);
+  if (peak > bound) {
+    bound_ = Refuter(reduced).Advance(bound, peak, {program}, kWorkOfRefuting, stats, budget);
+  }
+  return true;
 }
 
 bool WindowSearch::Advance(Bytes floor, std::int64_t work, std::size_t bytes, SearchStats& stats,

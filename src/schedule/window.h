@@ -64,6 +64,11 @@ class WindowSearch {
   bool Advance(Bytes floor, std::int64_t work, std::size_t bytes, SearchStats& stats,
                Budget& budget);
 
+  // Refutes limits (schedule/refute.h) for the operators of a window around v by themselves. No order
+  // has a peak below `floor`. Returns false, at once, if v is close to an operator of an earlier
+  // call.
+  bool RaiseBoundAround(Op v, Bytes floor, SearchStats& stats, Budget& budget);
+
   [[nodiscard]] const std::vector<Op>& order() const { return order_; }
   [[nodiscard]] Bytes peak() const { return peak_; }
   // Proved: no order of the instance has a lower peak.
@@ -89,6 +94,7 @@ class WindowSearch {
   Bytes bound_ = 0;
   std::size_t first_size_;
   std::size_t size_;
+  std::vector<Op> centres_;  // Of the windows of RaiseBoundAround().
   int round_ = 0;
 };
 

@@ -14,6 +14,7 @@
 #include "schedule/precedence.h"
 #include "schedule/probe.h"
 #include "schedule/reduce.h"
+#include "schedule/refute.h"
 #include "tests/schedule/brute.h"
 
 namespace berth::internal::schedule {
@@ -140,6 +141,40 @@ TEST(Prober, LeavesAnOrderWithinTheLimit) {
   }
   EXPECT_GT(constraints, 400u);
   EXPECT_GT(contradictions, 450u);
+}
+
+// Bisection ends where probing finds no contradiction, in one go or in small parts.
+TEST(Refuter, FindsTheLeastLimitThatIsConsistent) {
+  std::size_t equal = 0;
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    SCOPED_TRACE(seed);
+    const Instance original = RandomInstance(seed);
+    Budget budget;
+    const Reduction reduction = Reduce(original, Program(original.num_ops), true, budget);
+    const Instance& instance = seed % 2 == 0 ? original : reduction.instance;
+    if (instance.num_ops == 0) continue;
+    const std::vector<Op> program = Program(instance.num_ops);
+    const Bytes peak = PeakOf(instance, program);
+    const Bytes start = LiveAtStart(instance);
+    SearchStats stats;
+    Refuter refuter(instance);
+    const Bytes bound = refuter.Advance(start, peak, {program}, kNone / 4, stats, budget);
+    const Bytes least = Brute(instance).LeastPeak();
+    ASSERT_LE(bound, least);
+    equal += bound == least ? 1 : 0;
+    for (Bytes limit = start; limit < peak; ++limit) {
+      Prober prober(instance, Precedence(instance), limit);
+      const bool refuted = prober.Run(kNone / 4, budget) == Prober::Verdict::kContradiction;
+      ASSERT_EQ(refuted, limit < bound);
+    }
+    Refuter in_parts(instance);
+    Bytes raised = start;
+    for (int turn = 0; turn < 200; ++turn) {
+      raised = in_parts.Advance(raised, peak, {program}, 2000, stats, budget);
+    }
+    ASSERT_EQ(raised, bound);
+  }
+  EXPECT_GT(equal, 1900u);
 }
 
 TEST(BestFirst, FindsTheLeastPeakOrProvesTheLimitImpossible) {

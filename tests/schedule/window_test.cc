@@ -204,6 +204,38 @@ TEST(WindowSearch, KeepsAnOrderAndATrueBound) {
 }
 
 // The search of large instances, made to think that these are large.
+// Limits refuted for a window hold for the whole; a window of all operators mostly proves the least.
+TEST(WindowSearch, RefutesLimitsAroundAnyOperator) {
+  std::size_t tried = 0;
+  std::size_t raised = 0;
+  std::size_t equal = 0;
+  const ExactOptions options;
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+    SCOPED_TRACE(seed);
+    const Instance instance = SomeInstance(seed);
+    if (instance.num_ops < 2) continue;
+    ++tried;
+    const Bytes least = Brute(instance).LeastPeak();
+    const Bytes floor = std::max(LiveAtStart(instance), LiveAtEnd(instance));
+    Budget budget;
+    SearchStats stats;
+    for (const std::size_t size : {4, 20}) {
+      WindowSearch search(instance, options, Program(instance.num_ops), size);
+      std::size_t windows = 0;
+      for (Op v = 0; v < instance.num_ops; ++v) {
+        windows += search.RaiseBoundAround(v, floor, stats, budget) ? 1 : 0;
+        ASSERT_LE(search.bound(), least);
+      }
+      // At least two positions apart; or the first covers everything.
+      ASSERT_EQ(windows, size == 4 ? (instance.num_ops + 1) / 2 : 1);
+      (size == 4 ? raised : equal) += std::max(floor, search.bound()) == least ? 1 : 0;
+    }
+  }
+  EXPECT_GT(tried, 1200u);
+  EXPECT_GT(3 * raised, 2 * tried);
+  EXPECT_GT(20 * equal, 19 * tried);
+}
+
 TEST(SearchExactly, IsTheLeastOfLargeInstances) {
   std::size_t proved = 0;
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
