@@ -219,7 +219,7 @@ TEST(WindowSearch, RefutesLimitsAroundAnyOperator) {
     const Bytes floor = std::max(LiveAtStart(instance), LiveAtEnd(instance));
     Budget budget;
     SearchStats stats;
-    for (const std::size_t size : {4, 20}) {
+    for (const std::size_t size : {4U, 20U}) {
       WindowSearch search(instance, options, Program(instance.num_ops), size);
       std::size_t windows = 0;
       for (Op v = 0; v < instance.num_ops; ++v) {
