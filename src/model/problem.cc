@@ -361,14 +361,47 @@ LoadBound internal::MaxLiveLoad(const Problem& problem, const Instance& instance
   return best;
 }
 
+namespace {
+
+// The load alone, where nothing is aligned.
+LoadBound LargestLoad(const Problem& problem) {
+  std::vector<KeyAndItem> starts;
+  std::vector<KeyAndItem> ends;
+  starts.reserve(problem.buffers.size());
+  ends.reserve(problem.buffers.size());
+  for (const Buffer& buffer : problem.buffers) {
+    internal::ForEachLivePiece(buffer, [&](const LivePiece& piece) {
+      starts.push_back({piece.start, piece.upper - piece.lower});
+      ends.push_back({piece.end, piece.upper - piece.lower});
+    });
+  }
+  internal::SortByKey(starts);
+  internal::SortByKey(ends);
+  LoadBound best;
+  Bytes load = 0;
+  std::size_t ended = 0;
+  for (const KeyAndItem& start : starts) {
+    for (; ends[ended].key <= start.key; ++ended) load -= ends[ended].item;
+    load += start.item;
+    if (load <= best.load) continue;
+    best.load = best.lower_bound = load;
+    best.load_step = best.bound_step = start.key;
+  }
+  CountPins(problem, best);
+  return best;
+}
+
+}  // namespace
+
 // Beyond the load itself: live buffers whose offsets are multiples of t occupy disjoint runs of
 // whole multiples of t, except the topmost, which may end anywhere. So the sum of their
 // sizes rounded up to t, less the largest rounding, is a bound too; one for each alignment t in
 // use. A window that does not begin at the buffer's first byte says nothing about multiples and is
 // left out.
 LoadBound MaxLiveLoad(const Problem& problem) {
-  LoadBound best;
   const std::vector<KeyAndItem> by_alignment = ByAlignment(problem);
+  if (by_alignment.empty()) return LargestLoad(problem);
+  LoadBound best;
   std::vector<AlignedLoad> classes = AlignmentClasses(by_alignment);
   const std::vector<std::uint32_t> classes_of =
       ClassesOf(problem.buffers.size(), by_alignment, classes);

@@ -8,6 +8,7 @@
 #include <limits>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -307,6 +308,47 @@ TEST(VerifyTest, FindsExactlyTheOverlapsOfTheDefinition) {
     return "the overlaps differ: " + Lines(problem, offsets);
   });
   EXPECT_GT(seen, 5'000);
+}
+
+// Hundreds of buffers, each above all that it meets, some of them with a space below.
+std::pair<Problem, std::vector<Bytes>> StackedPlan(std::uint64_t seed) {
+  Random random(seed);
+  Problem problem;
+  std::vector<Bytes> offsets;
+  const Step steps = random.Uniform(5, 60);
+  const auto count = static_cast<std::size_t>(random.Uniform(300, 900));
+  for (std::size_t b = 0; b < count; ++b) {
+    const Step start = random.Uniform(0, steps);
+    problem.buffers.push_back(MakeBuffer("b" + std::to_string(b), start,
+                                         start + random.Uniform(1, steps), random.Uniform(1, 100)));
+    const Buffer& buffer = problem.buffers.back();
+    Bytes offset = 0;
+    for (std::size_t other = 0; other < b; ++other) {
+      const Buffer& below = problem.buffers[other];
+      if (below.start >= buffer.end || below.end <= buffer.start) continue;
+      offset = std::max(offset, offsets[other] + below.size);
+    }
+    offsets.push_back(offset + (random.Uniform(0, 3) == 0 ? random.Uniform(0, 50) : 0));
+  }
+  return {std::move(problem), std::move(offsets)};
+}
+
+TEST(VerifyTest, FindsWhatOneOfHundredsMeets) {
+  int broken = 0;
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    SCOPED_TRACE(seed);
+    auto [problem, offsets] = StackedPlan(seed);
+    ASSERT_TRUE(VerifyOffsets(problem, offsets).ok());
+    Random random(seed + 1000);
+    const auto last = static_cast<std::int64_t>(offsets.size()) - 1;
+    Bytes& moved = offsets[static_cast<std::size_t>(random.Uniform(0, last))];
+    moved = std::max<Bytes>(0, moved + random.Uniform(-3, 3));
+    const PlanReport report = VerifyOffsets(problem, offsets);
+    ASSERT_EQ(Sorted(report.faults), Sorted(OverlapsByDefinition(problem, offsets)));
+    broken += report.ok() ? 0 : 1;
+  }
+  EXPECT_GT(broken, 10);
+  EXPECT_LT(broken, 30);
 }
 
 TEST(VerifyTest, AgreesWithTheModelOnGoodAndBrokenPlans) {

@@ -30,9 +30,8 @@ void VerifyOrDie(const PlanSubject& subject, const Counting& counting,
     if (!report.ok()) Die(verify::Describe(report.faults.front(), *graph, plan));
     return;
   }
-  Problem table = *subject.table();
-  table.capacity = capacity;
-  const auto report = verify::VerifyPlan(table, plan, kFirstFault);
+  const Problem& table = *subject.table();
+  const auto report = verify::VerifyPlan(table, capacity, plan, kFirstFault);
   if (!report.ok()) Die(verify::Describe(report.faults.front(), table, plan));
 }
 

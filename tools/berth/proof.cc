@@ -49,7 +49,7 @@ Result<void> FindProof(Planned& planned, const SearchArguments& arguments, Watch
   try {
     PlacementProof proof = BERTH_TRY(search.RunAfterwards([&](Budget& budget) {
       if (!budget.has_time_limit()) budget.SetTimeLimit(seconds);
-      return ProvePlacement(planned.problem, planned.answer, options, budget);
+      return ProvePlacement(planned.problem(), planned.answer, options, budget);
     }));
     planned.proof->text = std::move(proof.text);
     planned.proof->missing = proof.missing;

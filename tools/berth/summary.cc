@@ -94,10 +94,10 @@ void AddTableFacts(const Planned& planned, FactList& facts) {
   if (!planned.collision) {
     facts.Add("lower bound", FormatBytesExactly(answer.height_bound) +
                                  (answer.height_bound == planned.load.lower_bound
-                                      ? ReasonOf(planned.load, planned.problem)
+                                      ? ReasonOf(planned.load, planned.problem())
                                       : ""));
   }
-  const bool any = !planned.problem.buffers.empty();
+  const bool any = !planned.problem().buffers.empty();
   facts.Add("load", FormatBytesExactly(planned.load.load) +
                         (any ? " live at step " + FormatCount(planned.load.load_step) : ""));
   if (answer.best && any) {
@@ -106,7 +106,7 @@ void AddTableFacts(const Planned& planned, FactList& facts) {
               gap == 0 ? "none" : "at most " + FormatPercentUp(gap) + " above the lowest plan");
     facts.Add("found by", std::string(answer.placing.algorithm));
   }
-  const auto count = static_cast<std::int64_t>(planned.problem.buffers.size());
+  const auto count = static_cast<std::int64_t>(planned.problem().buffers.size());
   facts.Add("search", Plural(count, "buffer") + ", " + Plural(answer.nodes, "node") + ", " +
                           FormatSeconds(answer.seconds));
   const SearchStats& stats = answer.placing.stats;
@@ -549,7 +549,7 @@ Result<std::string> PlanText(const Planned& planned) {
       planned.model == nullptr ? !HasExtension(path, ".json") : HasExtension(path, ".csv");
   if (!csv) return WritePlanJson(planned.subject, planned.answer, planned.provenance);
   const Placement placement = PlacementOf(*planned.answer.best);
-  return WriteCsv(planned.problem, &placement.offsets);
+  return WriteCsv(planned.problem(), &placement.offsets);
 }
 
 // Someone waits for the command to end, and to look at so large a model again takes seconds.
@@ -585,15 +585,20 @@ void FindAdvice(Planned& planned, WatchedSearch& search) {
   if (planned.other_readings && TriesModels(answer)) options.models = planned.other_readings();
   planned.advice = AdviceInTime(options, search, [&](const AdviceOptions& own, Budget& budget) {
     return is_model ? Advise(planned.model->graph, planned.provenance.options, answer, own, budget)
-                    : Advise(planned.problem, answer, own, budget);
+                    : Advise(planned.problem(), answer, own, budget);
   });
 }
 
 Result<void> Examine(Planned& planned) {
   const PlanAnswer& answer = planned.answer;
   VerifyOrDie(planned.subject, planned.counting(), answer);
-  planned.problem = planned.subject.Buffers(answer.best.value_or(MemoryPlan{}), answer.capacity);
-  planned.load = MaxLiveLoad(planned.problem);
+  const PlanSubject& subject = planned.subject;
+  if (subject.table() == nullptr || subject.memories() != nullptr ||
+      subject.table()->capacity != answer.capacity) {
+    const MemoryPlan none;
+    planned.residencies = subject.Buffers(answer.best ? *answer.best : none, answer.capacity);
+  }
+  planned.load = MaxLiveLoad(planned.problem());
   if (planned.model != nullptr && answer.best) {
     const Graph& graph = planned.model->graph;
     const Order order = FirstExecutions(graph, answer.best->order);
@@ -603,7 +608,7 @@ Result<void> Examine(Planned& planned) {
     }
   }
   if (planned.model == nullptr && answer.outcome == Outcome::kInfeasible && !answer.best) {
-    planned.collision = BERTH_TRY(FindCollision(planned.problem));
+    planned.collision = BERTH_TRY(FindCollision(planned.problem()));
   }
   return {};
 }
@@ -629,7 +634,7 @@ Result<void> WriteOutputs(const Planned& planned) {
   if (!outputs.svg.empty()) {
     const bool budget = answer.spills || answer.recomputes;
     const Bytes bound = budget ? answer.placement_bound : answer.height_bound;
-    BERTH_TRY(WriteFile(outputs.svg, WriteSvg(planned.problem, PlacementOf(*answer.best), bound,
+    BERTH_TRY(WriteFile(outputs.svg, WriteSvg(planned.problem(), PlacementOf(*answer.best), bound,
                                               PictureOptions(planned))));
   }
   return {};
@@ -649,7 +654,7 @@ void AddTable(const Planned& planned, Json& json) {
   json["colliding_pins"] = ToJson(planned.collision);
   json["seed"] = planned.provenance.options.place.seed;
   if (!planned.outputs.proof.empty()) json["proof"] = ProofJson(planned);
-  if (planned.snapshot != nullptr) json["snapshot"] = ToJson(*planned.snapshot, planned.problem);
+  if (planned.snapshot != nullptr) json["snapshot"] = ToJson(*planned.snapshot, planned.problem());
   if (planned.simulated) json["simulated_reserve"] = *planned.simulated;
   if (planned.given != nullptr) json["given_plan"] = ToJson(*planned.given);
 }
@@ -716,7 +721,7 @@ Json SummaryJson(const Planned& planned) {
   json["seconds"] = answer.seconds;
   json["nodes"] = answer.nodes;
   json["interrupted"] = planned.interrupted;
-  json["buffers"] = planned.problem.buffers.size();
+  json["buffers"] = planned.problem().buffers.size();
   if (planned.model == nullptr) {
     AddTable(planned, json);
     return json;

@@ -53,7 +53,8 @@ struct Planned {
   // Of a model: other readings of it, for advice.
   std::function<std::vector<ModelChange>()> other_readings = {};
   // The rest is computed by Examine().
-  Problem problem = {};  // A buffer for each residency, with the capacity.
+  // A buffer for each residency, with the capacity; none where the table itself is that.
+  std::optional<Problem> residencies = {};
   LoadBound load = {};
   std::optional<PinCollision> collision = {};
   std::optional<Peak> peak = {};            // Of a graph.
@@ -62,6 +63,9 @@ struct Planned {
   // What would make it fit, or lower it; found by FindAdvice().
   std::optional<Advice> advice = {};
 
+  [[nodiscard]] const Problem& problem() const {
+    return residencies ? *residencies : *subject.table();
+  }
   [[nodiscard]] const Counting& counting() const { return provenance.options.schedule.counting; }
   // There are addresses.
   [[nodiscard]] bool placed() const { return answer.best && answer.best->addressed; }

@@ -1,5 +1,7 @@
 // How overlaps are found.
 //
+// Most plans have none, which takes a fraction of the time to see (disjoint.h). Otherwise:
+//
 // The live bytes of a residency are cut into rectangles: steps [start, end) by bytes [lower, upper).
 // Two rectangles that share a point are a fault. Rectangles are added in order of their starts, and
 // ended ones are removed first, so every overlap is found once, when the later rectangle is added
@@ -18,6 +20,8 @@
 #include <limits>
 #include <utility>
 #include <vector>
+
+#include "tools/verify/disjoint.h"
 
 namespace berth::verify {
 namespace {
@@ -122,6 +126,7 @@ void CheckAddress(const Placed& placed, std::optional<Bytes> capacity, Collector
 }
 
 void FindOverlaps(std::vector<Rectangle> rectangles, Collector& collector) {
+  if (AreDisjoint(rectangles)) return;
   std::stable_sort(rectangles.begin(), rectangles.end(),
                    [](const Rectangle& a, const Rectangle& b) { return a.start < b.start; });
   const std::size_t count = rectangles.size();

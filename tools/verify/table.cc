@@ -10,6 +10,7 @@
 #include "tools/verify/addresses.h"
 #include "tools/verify/collector.h"
 #include "tools/verify/pieces.h"
+#include "tools/verify/sort.h"
 #include "tools/verify/verify.h"
 
 namespace berth::verify {
@@ -55,34 +56,36 @@ bool CheckShape(const Problem& table, const MemoryPlan& plan, Collector& collect
 
 // The most bytes live at one step.
 void MeasurePeak(const Problem& table, PlanReport& report) {
-  std::vector<std::pair<Step, Bytes>> changes;
+  // At each step, what ends comes before what begins.
+  std::vector<AtTime> changes;
+  changes.reserve(2 * table.buffers.size());
   for (const Buffer& buffer : table.buffers) {
     ForEachPiece(buffer, [&](Step start, Step end, Bytes lower, Bytes upper) {
-      changes.emplace_back(start, upper - lower);
-      changes.emplace_back(end, lower - upper);
+      changes.push_back({2 * start + 1, upper - lower});
+      changes.push_back({2 * end, lower - upper});
     });
   }
-  // At each step, what ends comes before what begins.
-  std::sort(changes.begin(), changes.end());
+  SortByTime(changes);
   Bytes live = 0;
-  for (const auto& [step, change] : changes) {
-    live += change;
+  for (const AtTime& change : changes) {
+    live += change.item;
     if (live <= report.peak) continue;
     report.peak = live;
-    report.peak_step = step;
+    report.peak_step = change.time >> 1;
   }
 }
 
-void CheckOffsets(const Problem& table, const std::vector<Bytes>& offsets, Collector& collector,
-                  PlanReport& report) {
+void CheckOffsets(const Problem& table, std::optional<Bytes> capacity,
+                  const std::vector<Bytes>& offsets, Collector& collector, PlanReport& report) {
   std::vector<Rectangle> rectangles;
+  rectangles.reserve(offsets.size());
   Wide height = std::numeric_limits<Bytes>::min();
   for (std::size_t b = 0; b < offsets.size(); ++b) {
     const Buffer& buffer = table.buffers[b];
     const Wide offset = offsets[b];
     height = std::max(height, offset + buffer.size);
-    CheckAddress({FaultOf(b), offsets[b], buffer.size, buffer.alignment, buffer.offset},
-                 table.capacity, collector);
+    CheckAddress({FaultOf(b), offsets[b], buffer.size, buffer.alignment, buffer.offset}, capacity,
+                 collector);
     ForEachPiece(buffer, [&](Step start, Step end, Bytes lower, Bytes upper) {
       rectangles.push_back({b, start, end, offset + lower, offset + upper});
     });
@@ -94,14 +97,20 @@ void CheckOffsets(const Problem& table, const std::vector<Bytes>& offsets, Colle
 }  // namespace
 
 PlanReport VerifyPlan(const Problem& table, const MemoryPlan& plan, std::size_t max_faults) {
+  return VerifyPlan(table, table.capacity, plan, max_faults);
+}
+
+PlanReport VerifyPlan(const Problem& table, std::optional<Bytes> capacity, const MemoryPlan& plan,
+                      std::size_t max_faults) {
   PlanReport report;
   Collector collector(max_faults, report);
   if (!CheckShape(table, plan, collector)) return report;
   MeasurePeak(table, report);
   if (plan.addressed) {
     std::vector<Bytes> offsets;
+    offsets.reserve(plan.residencies.size());
     for (const Residency& residency : plan.residencies) offsets.push_back(residency.offset);
-    CheckOffsets(table, offsets, collector, report);
+    CheckOffsets(table, capacity, offsets, collector, report);
     collector.Compare(FaultKind::kWrongHeight, plan.height(), report.height);
   }
   collector.Compare(FaultKind::kWrongPeak, plan.peak(), report.peak);
@@ -118,7 +127,7 @@ PlanReport VerifyOffsets(const Problem& table, const std::vector<Bytes>& offsets
     return report;
   }
   MeasurePeak(table, report);
-  CheckOffsets(table, offsets, collector, report);
+  CheckOffsets(table, table.capacity, offsets, collector, report);
   return report;
 }
 

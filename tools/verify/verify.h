@@ -119,11 +119,14 @@ struct PlanReport {
 inline constexpr std::size_t kDefaultMaxFaults = 100;
 
 // Finds every fault of `plan`, counts them all and lists the first `max_faults`. The table or graph
-// must be valid; the plan may be arbitrary. The capacity is that of the table, or the one given;
+// must be valid; the plan may be arbitrary. The capacity is the one given, or else that of the table;
 // without one, any height will do. Of a plan without addresses all but the addresses is checked.
 // Cost: O((n + max_faults) log n) for n buffers, gaps, operators, their tensors and residencies,
 // however many overlaps there are. `link`: the one that Traffic::cost is about, which is else not checked.
 [[nodiscard]] PlanReport VerifyPlan(const Problem& table, const MemoryPlan& plan,
+                                    std::size_t max_faults = kDefaultMaxFaults);
+[[nodiscard]] PlanReport VerifyPlan(const Problem& table, std::optional<Bytes> capacity,
+                                    const MemoryPlan& plan,
                                     std::size_t max_faults = kDefaultMaxFaults);
 [[nodiscard]] PlanReport VerifyPlan(const Graph& graph, const Counting& counting,
                                     std::optional<Bytes> capacity, const MemoryPlan& plan,
