@@ -228,6 +228,46 @@ TEST(ImproveInLevels, KeepsTheRulesAndNeverRaisesAPlan) {
   }
 }
 
+// Peaks far from each other, and a chain of small buffers through all of them.
+TEST(ImproveInLevels, RepairsEachPeakByItself) {
+  constexpr Step kApart = 6000;
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    SCOPED_TRACE(seed);
+    Problem problem;
+    for (Step peak = 0; peak < 3; ++peak) {
+      const auto one = WideProblem(10 * seed + static_cast<std::uint64_t>(peak), 400, 160, true);
+      for (Buffer buffer : one.buffers) {
+        buffer.id += "." + std::to_string(peak);
+        buffer.start += peak * kApart;
+        buffer.end += peak * kApart;
+        problem.buffers.push_back(buffer);
+      }
+    }
+    const std::size_t chain = problem.buffers.size();
+    for (Step start = 0; start < 3 * kApart; start += 10) {
+      problem.buffers.push_back({"c" + std::to_string(start), start, start + 15, 1});
+    }
+    const Instance instance = Compile(problem);
+    const Bytes bound = MaxLiveLoad(problem).lower_bound;
+    const std::vector<Bytes> before = FirstPlan(problem, Algorithm::kFirstFitStart);
+    constexpr std::int64_t kWorkOfPeaks = 4'000'000;
+    std::vector<Bytes> one = before;
+    const Bytes height = ImprovePlan(instance, bound, kWorkOfPeaks, kSeed, 1, nullptr, one, 1);
+    EXPECT_EQ(Fault(problem, one, height), std::nullopt);
+    EXPECT_LT(height - bound, (Height(problem, before) - bound) / 2);
+    for (const int threads : {2, 4}) {
+      std::vector<Bytes> many = before;
+      EXPECT_EQ(ImprovePlan(instance, bound, kWorkOfPeaks, kSeed, threads, nullptr, many, 1),
+                height);
+      EXPECT_EQ(one, many);
+    }
+    for (std::size_t b = chain; b < before.size(); ++b) {
+      if (problem.buffers[b].start % kApart / 1000 != 3) continue;
+      EXPECT_EQ(one[b], before[b]);
+    }
+  }
+}
+
 TEST(ImproveInLevels, LowersLargePlansFurther) {
   for (const std::uint64_t seed : {1u}) {
     SCOPED_TRACE(seed);

@@ -50,6 +50,14 @@
 //
 // When large buffers cannot be lowered any more, small ones join the levels, and the strip goes.
 //
+// A large part has many peaks, and most of its buffers live far from all of them. So it is cut into
+// windows of time around what stands above the bound, wide enough that buffers move freely around the
+// peak. What crosses an end of a window, or lives outside, stays where it is; none of that stands above
+// the bound. Each window is repaired by itself, and so a peak that is hard to lower does not undo what was
+// gained on the others. They take turns in rounds, the highest first: in a round each that is higher than
+// half-way between the bound and the highest may spend so much, more in the next round if that was not
+// enough. Rounds make the plan the same with any number of threads.
+//
 // The pool of those that are out, the learned costs and the moves at random are those of Nagata and
 // Braysy's search for vehicle routes (2009); learning from conflicts goes back to Morris's breakout (AAAI 1993).
 // docs/algorithms/greedy.md says what it achieves.
@@ -75,7 +83,7 @@ inline constexpr std::size_t kBuffersOfLevels = 1 << 18;
 // Lowers `offsets`, which must be a valid plan for `instance`, towards `stop_at`, and returns its
 // height. Spends about `max_work` looks at neighbours at most; `stop` is asked now and then, from
 // any of the threads, and ends it with the best plan so far; never if it is empty. A part with
-// `buffers_of_levels` buffers or more is repaired without its small ones first.
+// `buffers_of_levels` buffers or more is repaired window by window, without its small ones first.
 Bytes ImprovePlan(const Instance& instance, Bytes stop_at, std::int64_t max_work,
                   std::uint64_t seed, int threads, const std::function<bool()>& stop,
                   std::vector<Bytes>& offsets, std::size_t buffers_of_levels = kBuffersOfLevels);
