@@ -373,7 +373,8 @@ class PeakRepair {
   PeakRepair& operator=(const PeakRepair&) = delete;
 
   void Improve(std::int64_t max_work, int threads) {
-    for (std::int64_t work = kFirstRound;;) {
+    // One alone has no turn to wait for.
+    for (std::int64_t work = levels_.size() > 1 ? kFirstRound : kMostWork;;) {
       std::vector<KeyAndItem> order;
       Bytes highest = 0;
       std::int64_t left = max_work;
