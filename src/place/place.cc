@@ -183,20 +183,31 @@ class Placer {
     if (problem_.capacity) (void)Decide(search, kNoNodeLimit, true);
     if (!incumbent_.has_plan()) RunGreedyPortfolio();
     if (Minimizing() && !search.too_large() && !Done()) {
-      (void)Minimize(Questions(search), incumbent_, kNoNodeLimit, budget_);
+      (void)Minimize(Questions(search, false), incumbent_, kNoNodeLimit, budget_);
     }
     stats_ = search.stats();
   }
 
-  [[nodiscard]] Decider Questions(ExactSearch& search) {
+  // Each question at another capacity starts a search anew. Where `keeps_bound`, a second search is
+  // for the bound alone, which is asked about again and again, often with the answer that settles
+  // everything: it goes on where it left off.
+  [[nodiscard]] Decider Questions(ExactSearch& search, bool keeps_bound) {
     return {Heights(instance_, incumbent_.height()), search.dive_nodes(),
-            [&search, this](Bytes capacity, std::int64_t node_limit) {
-              return search.Decide({capacity, node_limit, incumbent_.offsets()}, budget_);
+            [&search, keeps_bound, this](Bytes capacity, std::int64_t node_limit) {
+              asked_ = &search;
+              if (keeps_bound && capacity == incumbent_.lower_bound()) {
+                if (!bound_search_) {
+                  bound_search_.emplace(instance_, Algorithm::kAuto, engines_, options_.seed,
+                                        budget_);
+                }
+                asked_ = &*bound_search_;
+              }
+              return asked_->Decide({capacity, node_limit, incumbent_.offsets()}, budget_);
             },
-            [&search] { return Info(search.last()).name; }};
+            [this] { return Info(asked_->last()).name; }};
   }
   [[nodiscard]] Decider QuestionsAndRepair(ExactSearch& search) {
-    Decider questions = Questions(search);
+    Decider questions = Questions(search, instance_.num_buffers() <= kFewBuffers);
     const std::int64_t alone = budget_.nodes_spent() + kEffortBeforeRepair / search.node_cost();
     questions.repair = [this, alone, cost = search.node_cost()](std::int64_t nodes) {
       if (budget_.nodes_spent() >= alone) Improve(LooksFor(nodes, cost));
@@ -291,6 +302,8 @@ class Placer {
   const bool wants_core_;
   std::vector<std::size_t> core_;  // See SearchAnswer::core.
   std::uint64_t repairs_ = 0;      // Each draws other numbers.
+  std::optional<ExactSearch> bound_search_;
+  ExactSearch* asked_ = nullptr;  // The last question while minimising.
 };
 
 using Core = std::optional<std::vector<std::size_t>>;

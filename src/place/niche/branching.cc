@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/numbers.h"
 #include "base/truncate.h"
-#include "place/strategy.h"
 
 namespace berth::internal::niche {
 namespace {
@@ -13,24 +13,37 @@ namespace {
 // both: logarithms, as Precedence().
 constexpr std::array<std::int64_t, 3> kFit = {0, 52911, 86634};
 
-// What a section without any budget left counts, in thousandths of the capacity.
-constexpr double kNoBudget = 10;
-
 }  // namespace
 
 template <typename Level>
 Branching<Level>::Branching(const Instance& instance, const Plan& plan, const Options& options)
-    : plan_(plan), options_(options), change_(plan.num_sections() + 1, 0) {
-  value_.reserve(plan.num_items());
+    : plan_(plan),
+      options_(options),
+      logarithms_(plan.num_items()),
+      value_(plan.num_items()),
+      change_(plan.num_sections() + 1, 0) {
+  const auto log = [](std::int64_t value) { return Log2(static_cast<std::uint64_t>(value)); };
   for (const ItemIndex i : plan.items()) {
     const std::int64_t width = plan.last_of(i).value() - plan.first_of(i).value();
     Bytes load = 1;
     for (SectionIndex s = plan.first_of(i); s < plan.last_of(i); ++s) {
       load = std::max(load, instance.section_load[s]);
     }
-    const std::int64_t size = plan.size(i);
-    value_.push_back(options.widest_first ? Precedence(width, size, load)
-                                          : Precedence(size, width, 1));
+    logarithms_[i] = {log(width), log(plan.size(i)), log(load)};
+  }
+  Prefer(kPortfolio.front());
+}
+
+template <typename Level>
+void Branching<Level>::Prefer(const Preferences& preferences) {
+  preferences_ = preferences;
+  for (const ItemIndex i : plan_.items()) {
+    const Logarithms& log = logarithms_[i];
+    const std::int64_t main = options_.widest_first ? log.width : log.size;
+    const std::int64_t other = options_.widest_first ? log.size : log.width;
+    value_[i] = (preferences.width_percent * main + preferences.size_percent * other +
+                 preferences.load_percent * log.load) /
+                100;
   }
 }
 
@@ -99,6 +112,13 @@ bool Branching<Level>::FindCandidates(SectionIndex first, SectionIndex last) {
 }
 
 template <typename Level>
+double Branching<Level>::PowerOf(double choices) const {
+  double power = choices;
+  for (int k = 1; k < preferences_.power_of_choices; ++k) power *= choices;
+  return power;
+}
+
+template <typename Level>
 void Branching<Level>::ScoreSections(SectionIndex first, SectionIndex last, std::size_t begin,
                                      const IndexedVector<SectionIndex, Weight>* weights) {
   std::int64_t candidates = 0;
@@ -108,7 +128,7 @@ void Branching<Level>::ScoreSections(SectionIndex first, SectionIndex last, std:
     const auto choices = static_cast<double>(candidates + (budget > 0 ? 1 : 0));
     const double slack = 1000 * static_cast<double>(budget) / static_cast<double>(plan_.capacity());
     const double weight = weights == nullptr ? 1 : static_cast<double>((*weights)[s]);
-    const double score = choices * choices * choices * (slack + kNoBudget) / weight;
+    const double score = PowerOf(choices) * (slack + preferences_.no_budget) / weight;
     if (best_.section == kNoSection || score < best_.score) {
       best_ = {s, first, last, begin, candidates_.size(), score};
     }
@@ -118,8 +138,9 @@ void Branching<Level>::ScoreSections(SectionIndex first, SectionIndex last, std:
 template <typename Level>
 std::int64_t Branching<Level>::Fit(LaneIndex lane) const {
   if (!options_.best_fit) return 0;
-  return kFit[static_cast<std::size_t>(plan_.first(lane) == best_.first) +
-              static_cast<std::size_t>(plan_.last(lane) == best_.last)];
+  const std::int64_t fit = kFit[static_cast<std::size_t>(plan_.first(lane) == best_.first) +
+                                static_cast<std::size_t>(plan_.last(lane) == best_.last)];
+  return fit * preferences_.fit_percent / 100;
 }
 
 template class Branching<std::int32_t>;

@@ -1,6 +1,6 @@
-// place/niche/kernels.h -- the one loop over all lanes, on the widest vectors the machine has.
+// place/niche/kernels.h -- the loops over all lanes, on the widest vectors the machine has.
 //
-// The loop is written once, with the vector types that g++ and clang share, and compiled for
+// Each loop is written once, with the vector types that g++ and clang share, and compiled for
 // several instruction sets; which of them runs is decided when a search is made. They compute the
 // same integers, so plans do not depend on it.
 #ifndef BERTH_PLACE_NICHE_KERNELS_H_
@@ -47,10 +47,36 @@ struct RaiseResult {
 template <typename Level>
 using RaiseKernel = RaiseResult<Level> (*)(const RaiseArguments<Level>& arguments);
 
+template <typename Level>
+struct LowestArguments {
+  const Level* lowest;  // These three by lane.
+  const Level* first;
+  const Level* last;
+  std::int32_t begin;  // The lanes to look at, multiples of kBlock.
+  std::int32_t end;
+  Level section;
+};
+
+template <typename Level>
+struct LowestResult {
+  Level lowest;  // The greatest Level if no lane is live in the section.
+  std::int32_t lane;
+};
+
+// The lane with the least lowest of those that are live in `section`.
+template <typename Level>
+using LowestKernel = LowestResult<Level> (*)(const LowestArguments<Level>& arguments);
+
+template <typename Level>
+struct Kernels {
+  RaiseKernel<Level> raise;
+  LowestKernel<Level> find_lowest;
+};
+
 // With `vectors`, for the widest vectors that this machine has; otherwise for those that every
 // machine has.
 template <typename Level>
-[[nodiscard]] RaiseKernel<Level> ChooseRaiseKernel(bool vectors);
+[[nodiscard]] Kernels<Level> ChooseKernels(bool vectors);
 
 }  // namespace berth::internal::niche
 

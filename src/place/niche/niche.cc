@@ -20,9 +20,10 @@
 namespace berth::internal::niche {
 namespace {
 
-// The shortest run, in nodes: the larger of kRunNodes and kRunNodesEach for each buffer.
-constexpr std::int64_t kRunNodes = 1000;
-constexpr std::int64_t kRunNodesEach = 2;
+// The shortest run, in nodes: the larger of kRunNodes and 1.8 for each buffer. Placing all of them takes
+// one for each, and some for what does not fit.
+constexpr std::int64_t kRunNodes = 120;
+constexpr std::int64_t kRunNodesEachTenth = 18;
 
 // Failed states that are remembered: at most kTableEntries, and fewer where their floors and bits would
 // take more than kTableBytes. Beside these an entry is about 120 bytes.
@@ -33,7 +34,7 @@ constexpr std::size_t kTableBytes = std::size_t{64} << 20;
 // kWeightGrowth each time, so that old failures fade; amount and weights are scaled down before
 // they exceed what a double holds exactly.
 constexpr Weight kMostWeight = Weight{1} << 32;
-constexpr Weight kWeightGrowth = 333;
+constexpr Weight kWeightGrowth = 2000;
 
 // Where sections can waste less than this share of the capacity on average, proofs matter more than
 // plans: every kLongEvery-th run is as long as all earlier runs together.
@@ -45,10 +46,6 @@ constexpr std::int64_t kLongEvery = 2;
 constexpr std::int64_t kNodesBeforeBeam = 15'000;
 constexpr std::int64_t kBeamShare = 2;
 constexpr std::int64_t kBeamNodes = 20'000;
-
-// Runs alternate in groups of kSameNiches: those that fill the lowest niche first, and those that
-// fill any niche. Neither is better on all kinds of tables.
-constexpr std::int64_t kSameNiches = 2;
 
 // Every kCalmEvery-th run ignores the weights. A tight problem is solved where the conflicts are;
 // but where there is slack everywhere, going back to the same place again and again wastes it
@@ -196,6 +193,8 @@ void Engine<Level>::StartRun() {
   arena_.clear();
   steps_.clear();
   num_conflicts_ = 0;
+  const auto turn = options_.portfolio ? static_cast<std::size_t>(run_) % kPortfolio.size() : 0;
+  branching_.Prefer(kPortfolio[turn]);
   const std::int64_t noise = run_ == 0 ? kNoise / 2 : kNoise;
   for (const ItemIndex i : plan_.items()) {
     value_[i] = branching_.value(i) + random_.Uniform(-noise, noise);
@@ -206,7 +205,7 @@ void Engine<Level>::StartRun() {
                      : static_cast<Level>(wanted / grain_);
   }
   is_calm_ = options_.calm_runs && run_ > kCalmEvery && run_ % kCalmEvery == kCalmEvery - 1;
-  any_niche_ = !options_.lowest_first || run_ % (2 * kSameNiches) >= kSameNiches;
+  any_niche_ = !options_.lowest_first || kPortfolio[turn].any_niche;
   ++run_;
 }
 
@@ -568,7 +567,7 @@ template <typename Level>
 auto Engine<Level>::RunDepthFirst(std::int64_t node_limit, Budget& budget) -> RunEnd {
   StartRun();
   if (options_.restarts) {
-    const auto each = kRunNodesEach * static_cast<std::int64_t>(plan_.num_items());
+    const auto each = kRunNodesEachTenth * static_cast<std::int64_t>(plan_.num_items()) / 10;
     std::int64_t length = Luby(run_ - 1) * std::max(kRunNodes, each);
     if (is_full_ && run_ % kLongEvery == 0) length = std::max(length, run_nodes_);
     node_limit = std::min(node_limit, length);

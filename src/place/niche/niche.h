@@ -17,7 +17,7 @@
 // switch (Options):
 //
 //   * lowest_first: the section with the least choices^3 x slack / weight is next: few ways to go,
-//     little to waste, many failures so far. Half of the runs look for it in the lowest niche only,
+//     little to waste, many failures so far. Some of the runs look for it in the lowest niche only,
 //     the others, or with this off all, in every niche.
 //   * waste_budget: capacity - floor - unplaced bytes of a section may never become negative.
 //     Where it is 0 there is no waste to try.
@@ -28,8 +28,10 @@
 //     fails for the same reason, and is left at once.
 //   * transpositions: the same floors over the same unplaced buffers fail for the same reason, in
 //     whatever order they came to be.
-//   * restarts: after 1000 nodes, times Luby's sequence, the search starts again with other random
-//     numbers; weights and transpositions stay. Cuts off unlucky beginnings.
+//   * restarts: after 1.8 nodes for each buffer, times Luby's sequence, the search starts again with
+//     other random numbers; weights and transpositions stay. Cuts off unlucky beginnings.
+//   * portfolio: runs take turns at different preferences, in the choice of sections and among the
+//     candidates (branching.h). A table that is hard for one of them is often easy for another.
 //   * calm_runs: every third run does without weights. Where most sections have slack, weights keep
 //     the search in one place until it has wasted the slack elsewhere.
 //   * beam: where there is slack, plans that grow side by side (beam.h) take turns with the runs.

@@ -10,12 +10,13 @@ namespace berth::internal::niche {
 // number of nodes and the time change.
 #define BERTH_NICHE_SWITCHES(SWITCH)                                                              \
   SWITCH(lowest_first, true,                                                                      \
-         "Half of the runs fill the lowest hollow of the skyline first; off: none does.")         \
+         "Some of the runs fill the lowest hollow of the skyline first; off: none does.")         \
   SWITCH(waste_budget, true, "In each section, floor plus unplaced bytes must fit the capacity.") \
   SWITCH(conflict_weights, true, "Sections where more has failed come first.")                    \
   SWITCH(backjumping, true, "Levels that a failure does not depend on are left at once.")         \
   SWITCH(transpositions, true, "States that have failed are remembered, with the reason.")        \
-  SWITCH(restarts, true, "The search starts again after 1000 nodes times Luby's sequence.")       \
+  SWITCH(restarts, true, "The search starts again after few nodes, times Luby's sequence.")       \
+  SWITCH(portfolio, true, "Runs take turns at different preferences; off: all have the same.")    \
   SWITCH(calm_runs, true, "Every third run ignores the conflict weights.")                        \
   SWITCH(beam, true,                                                                              \
          "Where there is slack, plans that grow side by side take turns with the runs.")          \

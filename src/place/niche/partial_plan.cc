@@ -13,7 +13,7 @@ namespace berth::internal::niche {
 template <typename Level>
 PartialPlan<Level>::PartialPlan(const Instance& instance, Bytes grain, const Options& options)
     : checks_budgets_(options.waste_budget),
-      raise_(ChooseRaiseKernel<Level>(options.vectors)),
+      kernels_(ChooseKernels<Level>(options.vectors)),
       conflict_(instance.num_sections()),
       high_(instance.num_sections()) {
   MakeLanes(MakeItems(instance, grain));
@@ -342,7 +342,7 @@ bool PartialPlan<Level>::RaisePlain(SectionIndex from, SectionIndex to, Level le
   ReserveBlocks(static_cast<std::size_t>((arguments.end - arguments.begin) / kBlock));
   arguments.saved_block = saved_block_.data() + num_saved_;
   arguments.saved_lowest = saved_lowest_.data() + num_saved_ * kBlock;
-  const RaiseResult<Level> result = raise_(arguments);
+  const RaiseResult<Level> result = kernels_.raise(arguments);
   num_saved_ += static_cast<std::size_t>(result.saved);
   if (result.saved > 0) {
     Touch(SectionOf(result.first), SectionOf(result.last));
@@ -383,25 +383,38 @@ bool PartialPlan<Level>::TooHigh(LaneIndex lane, SectionIndex from) {
   return false;
 }
 
+// The witness of section `s` lies no longer on its floor: finds another. `hint`, a witness of another
+// section or kNoLane, may be one here too.
+template <typename Level>
+void PartialPlan<Level>::FindWitness(SectionIndex s, LaneIndex hint) {
+  saved_floors_.push_back({s, witness_[s], floor_[s]});
+  // Floors only rise: a lane as low as the old floor is the lowest.
+  const Level enough = std::max(floor_[s], ground(s));
+  if (hint != kNoLane && lowest(hint) <= enough && first(hint) <= s && s < last(hint)) {
+    witness_[s] = hint;
+    floor_[s] = lowest(hint);
+    return;
+  }
+  LowestArguments<Level> arguments;
+  arguments.lowest = lowest_.items().data();
+  arguments.first = first_.items().data();
+  arguments.last = last_.items().data();
+  arguments.begin = earliest_[s].value() / kBlock * kBlock;
+  arguments.end = (starting(s.next()).value() + kBlock - 1) / kBlock * kBlock;
+  arguments.section = s.value();
+  const LowestResult<Level> result = kernels_.find_lowest(arguments);
+  witness_[s] = LaneIndex(result.lane);
+  floor_[s] = result.lowest;
+}
+
 template <typename Level>
 bool PartialPlan<Level>::UpdateFloors() {
+  LaneIndex hint = kNoLane;
   for (SectionIndex s = touched_first_; s < touched_last_; ++s) {
-    Level floor = floor_[s];
-    if (lowest(witness_[s]) != floor) {
-      saved_floors_.push_back({s, witness_[s], floor});
-      // Floors only rise: a lane as low as the old floor is the lowest.
-      const Level enough = std::max(floor, ground(s));
-      floor = kPlaced;
-      for (const LaneIndex lane : members(s)) {
-        if (lowest(lane) >= floor) continue;
-        floor = lowest(lane);
-        witness_[s] = lane;
-        if (floor <= enough) break;
-      }
-      floor_[s] = floor;
-    }
+    if (lowest(witness_[s]) != floor_[s]) FindWitness(s, hint);
+    hint = witness_[s];
     const Level most = capacity_ - unplaced(s);
-    if (floor > most && unplaced(s) > 0 && checks_budgets_) {
+    if (floor_[s] > most && unplaced(s) > 0 && checks_budgets_) {
       failed_in_ = s;
       failed_lane_ = kNoLane;
       conflict_.Clear();

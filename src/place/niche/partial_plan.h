@@ -202,6 +202,7 @@ class PartialPlan {
   [[nodiscard]] bool RaiseAny(SectionIndex from, SectionIndex to, Level level);
   [[nodiscard]] bool TooHigh(LaneIndex lane, SectionIndex from);
   [[nodiscard]] bool UpdateFloors();
+  void FindWitness(SectionIndex s, LaneIndex hint);
   void ReserveBlocks(std::size_t blocks);
   void SaveBlock(LaneIndex lane);
   void Touch(SectionIndex first, SectionIndex last);
@@ -244,7 +245,7 @@ class PartialPlan {
   bool windows_ = false;
   bool plain_ = true;  // Whole, without alignment and pins: lowest is the greatest ground.
   bool checks_budgets_;
-  RaiseKernel<Level> raise_;
+  Kernels<Level> kernels_;
   Level capacity_ = 0;
 
   // Journals.

@@ -9,6 +9,7 @@
 #define BERTH_PLACE_NICHE_TRANSPOSITIONS_H_
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -49,11 +50,20 @@ class Transpositions {
     }
   }
 
+  // In four streams, so that no multiplication waits for the one before it.
   // Must be asked before the state changes, and given to Store() after it is restored.
   [[nodiscard]] static std::uint64_t Hash(const State& state) {
-    std::uint64_t hash =
-        std::uint64_t{state.first.position()} << 32 | std::uint64_t{state.last.position()};
-    for (const Level floor : FloorsOf(state)) hash = Mixed(hash, static_cast<std::uint64_t>(floor));
+    std::array<std::uint64_t, 4> streams = {state.first.position(), state.last.position(), 2, 3};
+    const auto floors = FloorsOf(state);
+    std::size_t k = 0;
+    for (; k + streams.size() <= floors.size(); k += streams.size()) {
+      for (std::size_t s = 0; s < streams.size(); ++s) {
+        streams[s] = Mixed(streams[s], static_cast<std::uint64_t>(floors[k + s]));
+      }
+    }
+    std::uint64_t hash = 0;
+    for (const std::uint64_t stream : streams) hash = Mixed(hash, stream);
+    for (; k < floors.size(); ++k) hash = Mixed(hash, static_cast<std::uint64_t>(floors[k]));
     ForWords(state, [&](Word word) { hash = Mixed(hash, word); });
     return hash;
   }
@@ -105,7 +115,7 @@ class Transpositions {
     Known known;
   };
 
-  static constexpr std::size_t kFirstEntries = 4096;
+  static constexpr std::size_t kFirstEntries = 256;
 
   void Grow() {
     const std::vector<std::uint64_t> old_hashes = std::move(hashes_);
