@@ -356,17 +356,20 @@ class PeakRepair {
   PeakRepair(const Instance& instance, const std::vector<std::int64_t>& heat, Bytes stop_at,
              std::vector<PartOfPeaks> peaks, std::uint64_t seed, const std::function<bool()>& stop,
              std::vector<Bytes>& offsets, std::vector<Bytes>& lowered)
-      : stop_at_(stop_at), stop_([this, &stop] {
+      : stop_at_(stop_at),
+        stop_([this, &stop] {
           if (!stopped_) stopped_ = stop && stop();
           return stopped_.load();
-        }) {
-    for (PartOfPeaks& peak : peaks) {
-      efforts_.push_back(std::make_unique<Effort>(kMostWork, stop_));
-      levels_.push_back(std::make_unique<Levels>(
-          instance, heat, peak.window, std::move(peak.buffers), seed + levels_.size(), true,
-          stop_at, *efforts_.back(), offsets, lowered));
+        }),
+        efforts_(peaks.size()),
+        levels_(peaks.size()),
+        open_(peaks.size(), true) {
+    for (std::size_t k = 0; k < peaks.size(); ++k) {
+      efforts_[k] = std::make_unique<Effort>(kMostWork, stop_);
+      levels_[k] =
+          std::make_unique<Levels>(instance, heat, peaks[k].window, std::move(peaks[k].buffers),
+                                   seed + k, true, stop_at, *efforts_[k], offsets, lowered);
     }
-    open_.assign(levels_.size(), true);
   }
 
   PeakRepair(const PeakRepair&) = delete;

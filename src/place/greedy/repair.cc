@@ -239,9 +239,13 @@ void Part::MoveNeighbour(std::size_t u, Bytes target) {
   item.offset = random_.Uniform(0, 1) == 0 ? lowest : highest;
 }
 
-void Part::FindFree(Bytes alignment, Bytes highest) {
-  std::sort(taken_.begin(), taken_.end(),
+void Part::SortByLower(std::vector<Taken>& taken) {
+  std::sort(taken.begin(), taken.end(),
             [](const Taken& x, const Taken& y) { return x.lower < y.lower; });
+}
+
+void Part::FindFree(Bytes alignment, Bytes highest) {
+  SortByLower(taken_);
   free_.clear();
   const auto add = [&](Bytes from, Bytes to) {
     from = RoundUp(from, alignment);
@@ -289,19 +293,20 @@ std::optional<Bytes> Part::CheapestOffset(std::size_t u, Bytes highest) {
     for (const Taken& taken : taken_) add(taken.lower, taken.upper, items_[taken.item].cost);
   } else {
     // Pins are united first: no offset pays for two of them.
-    std::vector<std::pair<Bytes, Bytes>> pins;
+    std::vector<Taken> pins;
     for (const Taken& taken : taken_) {
       if (fixed(taken.item)) {
-        pins.emplace_back(taken.lower, taken.upper);
+        pins.push_back(taken);
       } else {
         add(taken.lower, taken.upper, items_[taken.item].cost);
       }
     }
-    std::sort(pins.begin(), pins.end());
+    SortByLower(pins);
     for (std::size_t k = 0; k < pins.size();) {
-      auto [lower, upper] = pins[k];
-      for (++k; k < pins.size() && pins[k].first < upper - 1; ++k) {
-        upper = std::max(upper, pins[k].second);
+      const Bytes lower = pins[k].lower;
+      Bytes upper = pins[k].upper;
+      for (++k; k < pins.size() && pins[k].lower < upper - 1; ++k) {
+        upper = std::max(upper, pins[k].upper);
       }
       add(lower, upper, kImmovable);
     }

@@ -154,6 +154,7 @@ class Part {
   void FindTaken(std::size_t item);
   // The cheapest offset up to `highest`; nothing where pins leave none.
   [[nodiscard]] std::optional<Bytes> CheapestOffset(std::size_t item, Bytes highest);
+  static void SortByLower(std::vector<Taken>& taken);
   // The ranges of offsets up to `highest` that meet nothing of taken_, in free_.
   void FindFree(Bytes alignment, Bytes highest);
   void SortChanges(Bytes highest);
