@@ -241,7 +241,7 @@ TEST_F(FilesTest, CopiesAreCountedAndListed) {
   const ProcessResult json =
       Berth({"plan", Model(), "--order", "program", "--budget", "MR", "--json"});
   ExpectHas(json.standard_output, "\"direction\": \"out\"");
-  ExpectRefused(Berth({"plan", Model(), "--moves"}), "--moves: only with --budget");
+  ExpectRefused(Berth({"plan", Model(), "--moves"}), "--moves: tensors move only with --budget");
 }
 
 TEST_F(FilesTest, ThePlanFileStatesTheGap) {
