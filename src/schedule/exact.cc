@@ -120,13 +120,15 @@ class Segment {
   [[nodiscard]] Bytes peak() const { return peak_; }
   [[nodiscard]] Bytes bound() const { return bound_; }
   [[nodiscard]] bool exhausted() const { return exhausted_; }
-  [[nodiscard]] std::int64_t work() const { return work_; }
+  // Of the latest turn.
+  [[nodiscard]] std::int64_t spent() const { return spent_; }
   void AppendTo(std::vector<Op>& order) const {
     for (const Op v : order_) order.push_back(begin_ + v);
   }
 
   // One turn of the search. No order of the whole instance has a peak below `floor`.
   void Advance(const Instance& whole, Bytes floor, SearchStats& stats, Budget& budget) {
+    spent_ = work_;
     if (!started_) {
       Start(whole, floor, stats, budget);
       started_ = true;
@@ -216,6 +218,7 @@ class Segment {
       const Bytes step =
           std::max<Bytes>(1, std::min(annealer_->peak() / 64, (annealer_->peak() - least) / 4));
       better = annealer_->Run(annealer_->peak() - step, work, budget);
+      spent_ += work;
     }
     if (annealer_->peak() >= peak) return;
     Offer(annealer_->order());
@@ -226,7 +229,9 @@ class Segment {
   void Refute(Bytes floor, SearchStats& stats, Budget& budget) {
     if (!refuter_) refuter_.emplace(*whole_);
     const std::int64_t work = kRefutingShare * work_;
+    const std::int64_t before = refuter_->work();
     bound_ = refuter_->Advance(Bound(floor), peak_, known_, work, stats, budget);
+    spent_ += refuter_->work() - before;
   }
 
   // Searches the windows around the highest steps for a turn.
@@ -313,6 +318,7 @@ class Segment {
   bool looked_back_ = false;
   bool exhausted_ = false;
   std::int64_t work_ = kFirstWork;
+  std::int64_t spent_ = 0;
   std::optional<Annealer> annealer_;
   std::optional<WindowSearch> windows_;
   std::vector<Op> tight_;  // Of a large instance: operators, those of the largest cuts first.
@@ -375,8 +381,8 @@ ExactResult SearchExactly(const Instance& instance, const ExactOptions& options,
       result.out_of_work = true;
       break;
     }
-    work += worst->work();
     worst->Advance(instance, floor, stats, budget);
+    work += worst->spent();
   }
   for (const auto& segment : segments) segment->AppendTo(result.order);
   return result;

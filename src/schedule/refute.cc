@@ -54,6 +54,7 @@ Bytes Refuter::Advance(Bytes bound, Bytes peak, const std::vector<std::vector<Op
     const std::int64_t before = prober_->work();
     const Prober::Verdict verdict = prober_->Run(std::min(work, effort_ - before), budget);
     work -= prober_->work() - before;
+    work_ += prober_->work() - before;
     stats.cuts += prober_->cuts() - cuts;
     if (verdict == Prober::Verdict::kContradiction) {
       bound = prober_->limit() + unit_;

@@ -42,6 +42,8 @@ class Refuter {
   // lower bound, at most `peak`.
   Bytes Advance(Bytes bound, Bytes peak, const std::vector<std::vector<Op>>& orders,
                 std::int64_t work, SearchStats& stats, Budget& budget);
+  // All units so far.
+  [[nodiscard]] std::int64_t work() const { return work_; }
 
  private:
   static constexpr Bytes kNotKnown = std::numeric_limits<Bytes>::max();
@@ -59,6 +61,7 @@ class Refuter {
   // The least limit that was not refuted in this round, with `effort_` units of work.
   Bytes ceiling_ = kNotKnown;
   std::int64_t effort_;
+  std::int64_t work_ = 0;
   std::optional<Prober> prober_;  // Of the limit in question.
 };
 

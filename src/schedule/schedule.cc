@@ -28,8 +28,8 @@ namespace berth {
 namespace internal::schedule {
 namespace {
 
-// Without any limit from the caller, kAuto stops after this much work: tens of seconds.
-constexpr std::int64_t kDefaultWork = 4'000'000'000;
+// Without any limit from the caller, kAuto stops after this much work: some ten seconds.
+constexpr std::int64_t kDefaultWork = 2'000'000'000;
 constexpr std::int64_t kNoWorkLimit = std::numeric_limits<std::int64_t>::max() / 4;
 
 class Scheduler {
