@@ -161,7 +161,8 @@ TEST_F(SuitesTest, TelaMallocQuickly) {
              {"lowest", "4"}});
   ExpectRow("telamalloc-steps.csv", {{"strategy", "TelaMalloc"}},
             {{"solved", "63"}, {"steps", "13473"}});
-  ExpectRow("telamalloc-steps.csv", {{"strategy", "model"}}, {{"solved", "67"}, {"steps", "10649"}});
+  ExpectRow("telamalloc-steps.csv", {{"strategy", "model"}},
+            {{"solved", "67"}, {"steps", "10649"}});
   ExpectRow("telamalloc-figure19.csv", {{"input", "network-160-4"}},
             {{"height_bytes", "1142660"}, {"steps", "185"}, {"failures", "25"}});
   EXPECT_EQ(Csv("telamalloc-sensitivity.csv").size(), 5U);  // Four searches.
