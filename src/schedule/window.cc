@@ -81,13 +81,18 @@ struct Solved {
   Bytes lower_bound = 0;  // At most what was proved, or the given floor.
 };
 
+// `instance` is numbered in a valid order.
+Reduction ReduceInOrder(const Instance& instance, const ExactOptions& options, Budget& budget) {
+  if (!options.reduction) return NoReduction(instance);
+  std::vector<Op> program(instance.num_ops);
+  std::iota(program.begin(), program.end(), Op{0});
+  return Reduce(instance, program, true, budget);
+}
+
 // The best order of `instance`, which is numbered in a valid order, found with little work.
 Solved Solve(const Instance& instance, const ExactOptions& options, Bytes floor,
              const Effort& effort, SearchStats& stats, Budget& budget) {
-  std::vector<Op> program(instance.num_ops);
-  std::iota(program.begin(), program.end(), Op{0});
-  const Reduction reduction =
-      options.reduction ? Reduce(instance, program, true, budget) : NoReduction(instance);
+  const Reduction reduction = ReduceInOrder(instance, options, budget);
   SearchStats of_window;
   ExactLimits limits;
   limits.floor = floor;
@@ -212,10 +217,9 @@ bool WindowSearch::RaiseBoundAround(Op v, Bytes floor, SearchStats& stats, Budge
   const std::size_t begin = at - std::min(at, first_size_ / 2);
   const std::size_t end = std::min(order_.size(), begin + first_size_);
   const Instance part = Part(instance_, order_, position_, begin, end);
-  std::vector<Op> program(part.num_ops);
+  const Instance reduced = ReduceInOrder(part, options_, budget).instance;
+  std::vector<Op> program(reduced.num_ops);
   std::iota(program.begin(), program.end(), Op{0});
-  const Instance reduced = Reduce(part, program, true, budget).instance;
-  program.resize(reduced.num_ops);
   const Bytes bound = std::max(floor, bound_);
   const Bytes peak = PeakOf(reduced, program);
   if (peak > bound) {
