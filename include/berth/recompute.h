@@ -45,6 +45,7 @@ struct RecomputeRules {
   bool group = true;      // Operators that are best run again together are also searched as one.
   bool evict = true;      // Runs each order step by step and drops what fits the future least.
   bool exchange = true;   // Moves, adds and removes executions.
+  bool branches = true;   // With a fixed order: divides that choice into cases, for a higher bound.
   bool cuts = true;   // A bound for all orders, by what must be dropped while one operator runs.
   bool exact = true;  // Small graphs are searched for all sequences.
 };

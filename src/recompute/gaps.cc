@@ -263,23 +263,52 @@ bool Gaps::IsAnyLate() const {
   return false;
 }
 
-memories::GapSelection Gaps::SelectionOf(const std::vector<std::int64_t>& extra, Count count,
-                                         bool tight) const {
-  const auto section_from = [&](std::size_t step) {  // The first section at `step` or later.
-    return static_cast<std::size_t>(std::lower_bound(full_.begin(), full_.end(), step) -
-                                    full_.begin());
-  };
+// The first section at `step` or later.
+std::size_t Gaps::SectionFrom(std::size_t step) const {
+  return static_cast<std::size_t>(std::lower_bound(full_.begin(), full_.end(), step) -
+                                  full_.begin());
+}
+
+std::vector<Bytes> Gaps::RoomOfSections(const std::vector<Bytes>& room) const {
+  std::vector<Bytes> rooms;
+  rooms.reserve(full_.size());
+  for (const std::size_t step : full_) rooms.push_back(room[step]);
+  return rooms;
+}
+
+std::vector<memories::PricedGap> Gaps::PricedGaps(const Repeats& repeats,
+                                                  const std::vector<std::int64_t>& extra,
+                                                  Count count) const {
   std::vector<memories::PricedGap> gaps;
   gaps.reserve(gaps_.size());
   for (std::size_t g = 0; g < gaps_.size(); ++g) {
     const std::int64_t more = extra.empty() ? 0 : extra[g];
-    const std::uint32_t from = count == Count::kWhenPaid ? repeats_.after[g] : gaps_[g].from;
+    const std::uint32_t from = count == Count::kWhenPaid ? repeats.after[g] : gaps_[g].from;
     gaps.push_back(
-        {section_from(from + 1), section_from(gaps_[g].to), size_[g], repeats_.price[g] + more});
+        {SectionFrom(from + 1), SectionFrom(gaps_[g].to), size_[g], repeats.price[g] + more});
   }
-  std::vector<Bytes> room;
-  for (const std::size_t step : full_) room.push_back(room_[step]);
-  return {std::move(gaps), repeats_.shared, std::move(room), tight};
+  return gaps;
+}
+
+memories::GapSelection Gaps::SelectionOf(const std::vector<std::int64_t>& extra, Count count,
+                                         bool tight) const {
+  return {PricedGaps(repeats_, extra, count), repeats_.shared, RoomOfSections(room_), tight};
+}
+
+memories::GapSelection::Answer Gaps::ChooseFor(const memories::GapSelection& selection, Depth depth,
+                                               Budget& budget) const {
+  Budget part(budget, depth == Depth::kUsual ? kShareOfUsual : 1);
+  const std::int64_t nodes = depth == Depth::kQuick   ? kNodesOfQuick
+                             : depth == Depth::kUsual ? kNodesOfUsual
+                                                      : kNodesOfProof;
+  part.SetNodeLimit(std::min(nodes, part.node_limit()));
+  memories::ChooseLimits limits;
+  limits.most_bytes = most_bytes_;
+  if (depth == Depth::kQuick) {
+    limits.covers = false;
+    limits.width = kWidthOfQuick;
+  }
+  return selection.Choose(limits, std::numeric_limits<std::int64_t>::max(), part);
 }
 
 Gaps::Answer Gaps::Choose(const std::vector<std::int64_t>& extra, Depth depth, Count count,
@@ -293,21 +322,53 @@ Gaps::Answer Gaps::Choose(const std::vector<std::int64_t>& extra, Depth depth, C
     answer.kept = ChooseGreedily(extra, &budget);
     return answer;
   }
-  Budget part(budget, depth == Depth::kUsual ? kShareOfUsual : 1);
-  const std::int64_t nodes = depth == Depth::kQuick   ? kNodesOfQuick
-                             : depth == Depth::kUsual ? kNodesOfUsual
-                                                      : kNodesOfProof;
-  part.SetNodeLimit(std::min(nodes, part.node_limit()));
-  memories::ChooseLimits limits;
-  limits.most_bytes = most_bytes_;
-  if (depth == Depth::kQuick) {
-    limits.covers = false;
-    limits.width = kWidthOfQuick;
-  }
-  memories::GapSelection::Answer chosen =
-      selection.Choose(limits, std::numeric_limits<std::int64_t>::max(), part);
+  memories::GapSelection::Answer chosen = ChooseFor(selection, depth, budget);
   if (depth == Depth::kProof) answer.bound = chosen.bound;
   answer.kept = chosen.kept ? std::move(*chosen.kept) : ChooseGreedily(extra, &budget);
+  return answer;
+}
+
+Gaps::Branch Gaps::WholeBranch() const {
+  Branch branch;
+  for (const Gap& gap : gaps_) branch.ends.push_back(gap.to);
+  branch.missing_after.resize(gaps_.size());
+  return branch;
+}
+
+std::optional<Gaps::Answer> Gaps::ProveIn(const Branch& branch, const Model& model,
+                                          Budget& budget) const {
+  Repeats repeats = FindRepeats(model, gaps_, needs_, branch.missing_after);
+  std::vector<Bytes> room = room_;
+  std::vector<memories::PricedGap> gaps = PricedGaps(repeats, {}, Count::kWhenPaid);
+  Answer answer;
+  for (std::size_t g = 0; g < gaps_.size(); ++g) {
+    for (std::size_t step = branch.ends[g]; step < gaps_[g].to; ++step) room[step] -= size_[g];
+    gaps[g].last = std::max(gaps[g].first, SectionFrom(branch.ends[g]));
+    if (!branch.missing_after[g]) continue;
+    gaps[g].last = gaps[g].first;
+    answer.bound += repeats.price[g];
+  }
+  if (std::any_of(full_.begin(), full_.end(), [&](std::size_t step) { return room[step] < 0; })) {
+    return std::nullopt;
+  }
+  std::erase_if(repeats.shared, [&](const memories::SharedPrice& shared) {
+    const bool paid = std::any_of(shared.gaps.begin(), shared.gaps.end(), [&](std::size_t g) {
+      return branch.missing_after[g].has_value();
+    });
+    if (paid) answer.bound += shared.price;
+    return paid;
+  });
+  const memories::GapSelection selection(std::move(gaps), repeats.shared, RoomOfSections(room),
+                                         /*tight=*/true);
+  answer.kept.assign(gaps_.size(), 1);
+  if (!selection.empty() && !selection.IsTooLarge()) {
+    memories::GapSelection::Answer chosen = ChooseFor(selection, Depth::kProof, budget);
+    answer.bound += chosen.bound;
+    if (chosen.kept) answer.kept = std::move(*chosen.kept);
+  }
+  for (std::size_t g = 0; g < gaps_.size(); ++g) {
+    if (branch.missing_after[g]) answer.kept[g] = 0;
+  }
   return answer;
 }
 

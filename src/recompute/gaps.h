@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/wide.h"
@@ -53,6 +54,16 @@ class Gaps {
   // empty: nothing) besides what it must. fits_at_all() must hold.
   [[nodiscard]] Answer Choose(const std::vector<std::int64_t>& extra, Depth depth, Count count,
                               Budget& budget) const;
+  // What a branch of a proof takes for granted.
+  struct Branch {
+    std::vector<std::uint32_t> ends;  // By gap: in memory from this step on, at most Gap::to.
+    MissingAfter missing_after;       // By gap.
+  };
+  [[nodiscard]] Branch WholeBranch() const;
+  // The choice with kProof in a branch; gaps that are known to be missing are dropped. Nothing if nothing
+  // fits in it. `model` is that of the gaps, and has no link.
+  [[nodiscard]] std::optional<Answer> ProveIn(const Branch& branch, const Model& model,
+                                              Budget& budget) const;
   // The same in no time and without a bound: what is dear for its bytes and steps stays.
   // Ends early, with the rest dropped, once the time of `budget` is up.
   [[nodiscard]] std::vector<char> ChooseGreedily(const std::vector<std::int64_t>& extra,
@@ -65,13 +76,23 @@ class Gaps {
   [[nodiscard]] bool SharesNoOperator() const { return needs_.empty(); }
   // Whether nothing but a copy brings it back: what it must pay is then all that it pays.
   [[nodiscard]] bool IsOnlyCopied(std::size_t gap) const;
+  // The operators that gaps need, by gap; none with a link.
+  [[nodiscard]] const std::vector<Need>& needs() const { return needs_; }
   // Otherwise: whether what `gap` must pay if it is dropped has a part in this operator.
   [[nodiscard]] bool Covers(std::size_t gap, Op v) const;
 
  private:
   [[nodiscard]] std::vector<std::size_t> FullSteps() const;
+  [[nodiscard]] std::vector<memories::PricedGap> PricedGaps(const Repeats& repeats,
+                                                            const std::vector<std::int64_t>& extra,
+                                                            Count count) const;
+  [[nodiscard]] std::size_t SectionFrom(std::size_t step) const;
+  [[nodiscard]] std::vector<Bytes> RoomOfSections(const std::vector<Bytes>& room) const;
   [[nodiscard]] memories::GapSelection SelectionOf(const std::vector<std::int64_t>& extra,
                                                    Count count, bool tight) const;
+  // Within the effort of a proof.
+  [[nodiscard]] memories::GapSelection::Answer ChooseFor(const memories::GapSelection& selection,
+                                                         Depth depth, Budget& budget) const;
   // Those of the gaps that may have to be dropped.
   [[nodiscard]] std::vector<std::size_t> LikelyGaps() const;
   void FindNeeds(const Model& model, const std::vector<Op>& order);

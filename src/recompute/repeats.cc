@@ -8,9 +8,15 @@
 namespace berth::internal::recompute {
 namespace {
 
+[[nodiscard]] std::optional<std::uint32_t> MissingAfterOf(const MissingAfter& missing_after,
+                                                          std::size_t gap) {
+  return missing_after.empty() ? std::nullopt : missing_after[gap];
+}
+
 class Finder {
  public:
-  Finder(const Model& model, const std::vector<Gap>& gaps) : model_(model), gaps_(gaps) {
+  Finder(const Model& model, const std::vector<Gap>& gaps, const MissingAfter& missing_after)
+      : model_(model), gaps_(gaps), missing_after_(missing_after) {
     for (const Gap& gap : gaps) repeats_.after.push_back(gap.from);
     repeats_.price.assign(gaps.size(), 0);
   }
@@ -21,8 +27,7 @@ class Finder {
     std::vector<std::uint32_t> latest(needs.size());
     std::uint32_t least = std::numeric_limits<std::uint32_t>::max();
     for (std::size_t k = needs.size(); k-- > 0;) {
-      const std::uint32_t latest_here = needs[k].since.value_or(gaps_[needs[k].gap].Latest());
-      latest[k] = least = std::min(least, latest_here);
+      latest[k] = least = std::min(least, LatestCut(needs[k]));
     }
     std::uint32_t cut = 0;
     for (std::size_t first = 0, k = 0; k < needs.size(); ++k) {
@@ -38,7 +43,13 @@ class Finder {
   [[nodiscard]] Repeats Take() { return std::move(repeats_); }
 
  private:
+  [[nodiscard]] std::uint32_t LatestCut(const Need& need) const {
+    if (need.since) return *need.since;
+    if (const auto missing = MissingAfterOf(missing_after_, need.gap)) return *missing;
+    return gaps_[need.gap].Latest();
+  }
   void Delay(std::size_t gap, std::uint32_t step) {
+    if (MissingAfterOf(missing_after_, gap)) return;
     repeats_.after[gap] = std::max(repeats_.after[gap], step);
   }
 
@@ -85,6 +96,7 @@ class Finder {
 
   const Model& model_;
   const std::vector<Gap>& gaps_;
+  const MissingAfter& missing_after_;
   Repeats repeats_;
 };
 
@@ -98,13 +110,18 @@ void MergeShared(std::vector<memories::SharedPrice>& shared) {
 
 }  // namespace
 
-Repeats FindRepeats(const Model& model, const std::vector<Gap>& gaps, std::vector<Need> needs) {
+Repeats FindRepeats(const Model& model, const std::vector<Gap>& gaps, std::vector<Need> needs,
+                    const MissingAfter& missing_after) {
+  std::erase_if(needs, [&](const Need& need) {
+    const auto missing = MissingAfterOf(missing_after, need.gap);
+    return missing && need.after > *missing;
+  });
   std::sort(needs.begin(), needs.end(), [&](const Need& a, const Need& b) {
     if (a.op != b.op) return a.op < b.op;
     if (gaps[a.gap].to != gaps[b.gap].to) return gaps[a.gap].to < gaps[b.gap].to;
     return a.gap < b.gap;
   });
-  Finder finder(model, gaps);
+  Finder finder(model, gaps, missing_after);
   for (std::size_t first = 0; first < needs.size();) {
     std::size_t last = first;
     while (last < needs.size() && needs[last].op == needs[first].op) ++last;

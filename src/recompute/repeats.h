@@ -13,7 +13,7 @@
 // operator pay for one execution together if any of them is dropped, and periods pay for different
 // executions. A gap that begins a little before a cut counts only if it is dropped after the cut. But an
 // input of v that was written over can have been made again before the gap: such a need cannot be cut off
-// from the time since then.
+// from the time since then. A gap that is known to be dropped after some step can be cut off until then.
 #ifndef BERTH_RECOMPUTE_REPEATS_H_
 #define BERTH_RECOMPUTE_REPEATS_H_
 
@@ -46,11 +46,15 @@ struct Repeats {
   std::vector<memories::SharedPrice> shared;
 };
 
+// Of gaps that are known to be missing at some step: one after this one. By gap, or empty.
+using MissingAfter = std::vector<std::optional<std::uint32_t>>;
+
 // A gap needs an operator at most once. All prices together are at most what any sequence costs that
-// has first executions in the order of `gaps` and drops these gaps.
+// has first executions in the order of `gaps` and drops these gaps, among them those of `missing_after`, whose
+// prices hold in any case. Needs of these that begin later are left out.
 // Cost: O(n log n) in the needs.
 [[nodiscard]] Repeats FindRepeats(const Model& model, const std::vector<Gap>& gaps,
-                                  std::vector<Need> needs);
+                                  std::vector<Need> needs, const MissingAfter& missing_after = {});
 
 }  // namespace berth::internal::recompute
 

@@ -7,6 +7,7 @@
 
 #include "base/gap.h"
 #include "recompute/bound.h"
+#include "recompute/branches.h"
 #include "recompute/evict.h"
 #include "recompute/exact.h"
 
@@ -32,6 +33,8 @@ constexpr std::size_t kMostExactStates = 200'000;
 // capacity has been reduced), all orders, and groups of operators.
 constexpr double kShareOfCuts = 0.3;
 constexpr std::int64_t kPartOfCuts = 32;
+constexpr double kShareOfBranches = 0.25;
+constexpr std::int64_t kNodesOfBranches = 16'000'000;
 constexpr double kShareOfEviction = 0.1;
 constexpr std::int64_t kPartOfEviction = 32;
 constexpr std::size_t kMostRules = 200;
@@ -351,7 +354,21 @@ void SequenceSearch::SearchOrder(const std::vector<Op>& order) {
     infeasible_ = infeasible_ || proves;
     return;
   }
-  SearchGaps(order, gaps, proves);
+  std::optional<Gaps::Answer> whole;
+  SearchGaps(order, gaps, proves ? &whole : nullptr);
+  if (whole) BoundByBranchesOf(gaps, std::move(*whole));
+}
+
+// What the choice of gaps leaves open.
+void SequenceSearch::BoundByBranchesOf(const Gaps& gaps, Gaps::Answer whole) {
+  if (!options_.rules.branches || IsEnough() || Ended()) return;
+  Budget part(*budget_, kShareOfBranches);
+  part.SetNodeLimit(std::min(kNodesOfBranches, part.node_limit()));
+  Within(part, [&] {
+    const auto bound = BoundByBranches(gaps, searched(), std::move(whole), best_cost(), *budget_);
+    infeasible_ = !bound;
+    if (bound) Prove(*bound);
+  });
 }
 
 // Sequences that make room step by step, by rules that are known to be good and then by random ones.
@@ -383,9 +400,10 @@ void SequenceSearch::EvictByRules(const std::vector<Op>& order) {
   }
 }
 
-// Choices of gaps, each at what the ones before have cost besides what they must. The first one
-// `proves` what any choice costs.
-void SequenceSearch::SearchGaps(const std::vector<Op>& order, const Gaps& gaps, bool proves) {
+// Choices of gaps, each at what the ones before have cost besides what they must. With `whole` the first
+// one proves what any choice costs, and is given back.
+void SequenceSearch::SearchGaps(const std::vector<Op>& order, const Gaps& gaps,
+                                std::optional<Gaps::Answer>* whole) {
   using Count = Gaps::Count;
   Improver improver = MakeImprover(options_.seed);
   Random random(options_.seed);
@@ -399,7 +417,7 @@ void SequenceSearch::SearchGaps(const std::vector<Op>& order, const Gaps& gaps, 
     std::vector<char> kept;
     if (options_.rules.selection &&
         extra.size() <= (at_random ? kMostChosenAtRandom : kMostChosen)) {
-      const bool proof = proves && round == 0;
+      const bool proof = whole != nullptr && round == 0;
       const auto depth = proof       ? Gaps::Depth::kProof
                          : at_random ? Gaps::Depth::kQuick
                                      : Gaps::Depth::kUsual;
@@ -407,7 +425,10 @@ void SequenceSearch::SearchGaps(const std::vector<Op>& order, const Gaps& gaps, 
       const bool disturbed = at_random && random.Chance(0.5);
       Gaps::Answer chosen =
           gaps.Choose(disturbed ? Disturbed(gaps, extra, random) : extra, depth, count, *budget_);
-      if (proof) Prove(chosen.bound);
+      if (proof) {
+        Prove(chosen.bound);
+        *whole = chosen;
+      }
       kept = std::move(chosen.kept);
     } else {
       kept = gaps.ChooseGreedily(extra, budget_);

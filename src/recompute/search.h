@@ -5,8 +5,9 @@
 // sequences are then changed at random for a while (improve.h). For each known order: the best choice of gaps
 // at the least that dropping can cost (gaps.h), which is a bound for that order; its sequence (realise.h),
 // repaired where it exceeds the capacity and pruned; choices at what dropping has really cost, as long as that
-// finds better sequences, and some at random; and sequences that make room step by step (evict.h). The best
-// sequences are changed at random until the budget ends.
+// finds better sequences, and some at random; and sequences that make room step by step (evict.h). The bound
+// of a fixed order that is still open is raised by branches (branches.h). The best sequences are changed at
+// random until the budget ends.
 #ifndef BERTH_RECOMPUTE_SEARCH_H_
 #define BERTH_RECOMPUTE_SEARCH_H_
 
@@ -123,7 +124,9 @@ class SequenceSearch {
   void SearchOrder(const std::vector<Op>& order);
   void EvictFrom(const std::vector<Op>& order);
   void EvictByRules(const std::vector<Op>& order);
-  void SearchGaps(const std::vector<Op>& order, const Gaps& gaps, bool proves);
+  void SearchGaps(const std::vector<Op>& order, const Gaps& gaps,
+                  std::optional<Gaps::Answer>* whole);
+  void BoundByBranchesOf(const Gaps& gaps, Gaps::Answer whole);
   void Exchange(Sequence start, std::uint64_t seed, std::int64_t bound, std::int64_t patience,
                 Effort& effort);
   void ExchangeBest();

@@ -9,6 +9,7 @@
 
 #include "berth/recompute.h"
 #include "recompute/bound.h"
+#include "recompute/branches.h"
 #include "recompute/exact.h"
 #include "recompute/gaps.h"
 #include "recompute/improve.h"
@@ -131,12 +132,12 @@ TEST(RecomputeOracle, BoundsHoldAndHeuristicsAreNearIt) {
 // Without exact search, under every combination of rules: valid, never below the least cost, and
 // never a bound above it.
 TEST(RecomputeOracle, EveryRuleOnAndOff) {
-  for (std::uint64_t seed = 1; seed <= Seeds(80); ++seed) {
+  for (std::uint64_t seed = 1; seed <= Seeds(50); ++seed) {
     RecomputeCase the{GraphOf(seed + 50'000, 6), {}, 0, {}, false, {}};
     the.capacity = SomeCapacity(the.graph, the.counting, seed);
     the.order = ProgramOrder(the.graph);
     const auto best = OracleRecomputation(the.graph, the.capacity);
-    for (int rules = 0; rules < 64; ++rules) {
+    for (int rules = 0; rules < 128; ++rules) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", rules " + std::to_string(rules));
       RecomputeOptions options = the.Options();
       options.placer = DefaultPlacer();
@@ -146,6 +147,7 @@ TEST(RecomputeOracle, EveryRuleOnAndOff) {
       options.rules.cuts = (rules & 8) != 0;
       options.rules.evict = (rules & 16) != 0;
       options.rules.group = (rules & 32) != 0;
+      options.rules.branches = (rules & 64) != 0;
       options.rules.exact = false;
       Budget budget;
       const auto answer = PlanWithRecomputation(the.graph, options, budget);
@@ -164,6 +166,35 @@ TEST(RecomputeOracle, EveryRuleOnAndOff) {
       }
     }
   }
+}
+
+// Larger graphs, of which few have operators that gaps share which end one after the other.
+TEST(RecomputeOracle, BranchesRaiseTheBoundOfOneOrder) {
+  int raised = 0;
+  int closed = 0;
+  for (std::uint64_t seed = 1; seed <= Seeds(100'000); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const Graph graph = GraphOf(seed + 90'000, 11, seed % 2 == 0 ? 0.3 : 0.05);
+    const Bytes capacity = SomeCapacity(graph, {}, seed);
+    const room::Model model = room::Compile(graph, {});
+    const std::vector<room::Op> order = OpsOf(ProgramOrder(graph));
+    const room::Gaps gaps(model, order, capacity);
+    if (!gaps.fits_at_all()) continue;
+    Budget budget;
+    const room::Gaps::Answer whole =
+        gaps.Choose({}, room::Gaps::Depth::kProof, room::Gaps::Count::kWhenPaid, budget);
+    const auto bound = room::BoundByBranches(gaps, model, whole, room::kMostCost, budget);
+    if (bound == whole.bound) continue;
+    const auto best = room::SearchExactly(model, capacity, &order, 200'000, budget);
+    if (!best.sequence) continue;
+    ASSERT_TRUE(bound.has_value());
+    EXPECT_GT(*bound, whole.bound);
+    EXPECT_LE(*bound, best.cost);
+    ++raised;
+    closed += *bound == best.cost ? 1 : 0;
+  }
+  EXPECT_GE(raised * 2000, static_cast<int>(Seeds(100'000)));
+  EXPECT_GE(closed * 5, raised);
 }
 
 // Joint plans: every tensor that has to make room is copied or made again.
@@ -214,7 +245,7 @@ TEST(RecomputeOracle, EveryRuleOnAndOffWithCopies) {
     the.order = ProgramOrder(the.graph);
     const auto best =
         OracleRecomputation(the.graph, the.capacity, the.counting, the.fixed_order(), &*the.link);
-    for (int rules = 0; rules < 64; ++rules) {
+    for (int rules = 0; rules < 128; ++rules) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", rules " + std::to_string(rules));
       RecomputeOptions options = the.Options();
       options.placer = DefaultPlacer();
@@ -224,6 +255,7 @@ TEST(RecomputeOracle, EveryRuleOnAndOffWithCopies) {
       options.rules.cuts = (rules & 8) != 0;
       options.rules.evict = (rules & 16) != 0;
       options.rules.group = (rules & 32) != 0;
+      options.rules.branches = (rules & 64) != 0;
       options.rules.exact = false;
       Budget budget;
       const auto answer = PlanWithRecomputation(the.graph, options, budget);
