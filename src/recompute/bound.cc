@@ -56,7 +56,9 @@ class Bounder {
     double costs = 1;
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       if (parts_[p].cost != kMustStay) costs += static_cast<double>(parts_[p].cost);
-      for (const Extra& extra : extras_[p]) costs += static_cast<double>(extra.cost);
+      for (const Extra& extra : extras_[p]) {
+        if (extra.cost != kMustStay) costs += static_cast<double>(extra.cost);
+      }
     }
     factor_ = std::floor(std::ldexp(1.0, kBitsOfSum - 2) / costs);
     factor_ = std::max(factor_, 1.0);
@@ -64,7 +66,10 @@ class Bounder {
   }
 
   [[nodiscard]] bool loses_any() const {
-    return std::any_of(lost_.begin(), lost_.end(), [](const auto& lost) { return !lost.empty(); });
+    return std::any_of(lost_.begin(), lost_.end(),
+                       [](const auto& lost) { return !lost.empty(); }) ||
+           std::any_of(stays_.begin(), stays_.end(),
+                       [](const auto& stays) { return !stays.empty(); });
   }
   CutAnswer Run(std::int64_t upper) {
     CutAnswer answer;
@@ -102,7 +107,7 @@ class Bounder {
     std::int32_t level = 0;
     std::int64_t cost = 0;
   };
-  // Once all of `after` have run, having the version of a part again costs so much more.
+  // Once all of `after` have run, having the version of a part again costs so much more, or is impossible.
   struct Extra {
     std::vector<Op> after;
     std::int64_t cost = 0;
@@ -112,10 +117,11 @@ class Bounder {
   void FindLost(const std::vector<Pays>& pays) {
     all_sizes_.assign(model_.num_operators(), 0);
     lost_.resize(model_.storages.size());
+    stays_.resize(model_.storages.size());
     for (Storage s = 0; s < model_.storages.size(); ++s) {
       const StorageInfo& info = model_.storages[s];
       for (const Op v : info.chain) all_sizes_[v] += Writes(v, s) ? info.size : 0;
-      if (pays[s] == Pays::kNothing || info.given || info.size == 0) continue;
+      if (info.given || info.size == 0) continue;
       for (std::size_t level = 0; level < std::min(info.chain.size(), kMostLevels); ++level) {
         AddLost(s, static_cast<std::int32_t>(level), pays[s]);
       }
@@ -123,13 +129,15 @@ class Bounder {
   }
   void AddLost(Storage s, std::int32_t level, Pays pays) {
     std::vector<Lost>& lost = lost_[s];
-    const auto makers = all_lost_.Of(
+    Losses losses = all_lost_.Of(
         s, level, [&](Op u, Op v) { return precedence_.Precedes(u, v); },
         [&](Op u) { return !IsOver(s, u); });
-    for (const LostMaker& maker : makers) {
+    for (std::vector<Op>& after : losses.stays) stays_[s].push_back({std::move(after), level});
+    for (const LostMaker& maker : losses.makers) {
       const bool known = std::any_of(lost.begin(), lost.end(),
                                      [&](const Lost& other) { return other.maker.op == maker.op; });
-      if (known || (pays != Pays::kAll && !maker.written_over)) continue;
+      if (known || pays == Pays::kNothing) continue;
+      if (pays == Pays::kWrittenOver && !maker.written_over) continue;
       lost.push_back({maker, level});
       all_sizes_[maker.op] += model_.storages[s].size;
     }
@@ -175,11 +183,24 @@ class Bounder {
       extras_.emplace_back();
       for (const Lost& lost : lost_[s]) {
         if (lost.level > part.level) continue;
-        extras_.back().push_back({lost.maker.after, Share(s, lost.maker.op)});
+        extras_.back().push_back(
+            {AfterMaking(lost.maker.after, info, level), Share(s, lost.maker.op)});
+      }
+      for (const Stays& stays : stays_[s]) {
+        if (stays.level > part.level) continue;
+        extras_.back().push_back({AfterMaking(stays.after, info, level), kMustStay});
       }
       buffers.push_back(std::move(buffer));
       if (part.cost == kMustStay) break;
     }
+  }
+
+  // Without those that have run in any case once the version is there.
+  [[nodiscard]] std::vector<Op> AfterMaking(std::vector<Op> after, const StorageInfo& info,
+                                            std::size_t level) const {
+    const Op maker = info.chain[level];
+    std::erase_if(after, [&](Op u) { return u == maker || precedence_.Precedes(u, maker); });
+    return after;
   }
 
   // Those that find the version of a part or a later one. While one of them is still to run, all
@@ -230,8 +251,13 @@ class Bounder {
       for (const Extra& extra : extras_[p]) {
         const bool over = std::all_of(extra.after.begin(), extra.after.end(),
                                       [&](Op u) { return precedence_.Precedes(u, v); });
-        if (over) costs_[p] += extra.cost;
         work_.left -= static_cast<std::int64_t>(extra.after.size());
+        if (!over) continue;
+        if (extra.cost == kMustStay) {
+          costs_[p] = kMustStay;
+          break;
+        }
+        costs_[p] += extra.cost;
       }
     }
     return costs_;
@@ -260,7 +286,8 @@ class Bounder {
     });
   }
 
-  // The steps at which the bytes of live storages exceed the capacity, `size(p)` of each part.
+  // The steps at which the bytes of live storages exceed the capacity: of each part `size(p)`, or all that an
+  // operator needs of what it touches.
   template <typename Size>
   [[nodiscard]] std::vector<std::size_t> FullSteps(Size size) const {
     std::vector<Bytes> change(order_.size() + 1, 0);
@@ -273,7 +300,14 @@ class Bounder {
     Bytes live = model_.always_live;
     for (std::size_t step = 0; step < order_.size(); ++step) {
       live += change[step];
-      if (live > capacity_) full.emplace_back(live - capacity_, step);
+      Bytes needed = live - model_.always_live + model_.NeedOf(order_[step]);
+      for (const Touch& touch : model_.TouchesOf(order_[step])) {
+        if (model_.storages[touch.storage].size == 0) continue;
+        ForEachPart(touch.storage, std::max(touch.finds, touch.leaves), [&](std::size_t p) {
+          if (first_[p] <= step && step <= last_[p]) needed -= size(p);
+        });
+      }
+      if (needed > capacity_) full.emplace_back(needed - capacity_, step);
     }
     std::stable_sort(full.begin(), full.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -415,19 +449,24 @@ class Bounder {
   [[nodiscard]] bool IsInfeasible() {
     schedule::Cut cut(instance_, precedence_);
     cut.SetBudget(budget_);
-    for (std::size_t p = 0; p < parts_.size(); ++p) {
-      const Bytes size = model_.storages[parts_[p].storage].size;
-      instance_.buffers[p].bytes = parts_[p].cost == kMustStay ? size : 0;
-    }
-    std::vector<std::size_t> full =
-        FullSteps([&](std::size_t p) { return instance_.buffers[p].bytes; });
+    // The bytes of a storage count from the first version that cannot be made again.
+    const auto first_that_stays = [&](std::size_t p, auto stays) {
+      const bool later = p > 0 && parts_[p - 1].storage == parts_[p].storage && stays(p - 1);
+      return stays(p) && !later ? model_.storages[parts_[p].storage].size : 0;
+    };
+    std::vector<std::size_t> full = FullSteps([&](std::size_t p) {
+      return first_that_stays(p, [&](std::size_t q) { return MayHaveToStay(q); });
+    });
     if (full.size() > kMostOperatorsTried) full.resize(kMostOperatorsTried);
     for (const std::size_t step : full) {
       if (Ended()) return false;
       const Op v = order_[step];
+      const std::vector<std::int64_t>& costs = CostsAt(v);
       const std::vector<char> is_touched = TouchedBy(v);
       Bytes touched = 0;
       for (std::size_t p = 0; p < parts_.size(); ++p) {
+        instance_.buffers[p].bytes =
+            first_that_stays(p, [&](std::size_t q) { return costs[q] == kMustStay; });
         if (is_touched[p] != 0) touched += instance_.buffers[p].bytes;
       }
       const std::int64_t before = cut.work();
@@ -436,6 +475,11 @@ class Bounder {
       if (least > capacity_ - model_.NeedOf(v)) return true;
     }
     return false;
+  }
+  [[nodiscard]] bool MayHaveToStay(std::size_t p) const {
+    return parts_[p].cost == kMustStay ||
+           std::any_of(extras_[p].begin(), extras_[p].end(),
+                       [](const Extra& extra) { return extra.cost == kMustStay; });
   }
 
   // The storages that can be live while `v` runs count from now on.
@@ -464,7 +508,12 @@ class Bounder {
     std::int32_t level = 0;
   };
   std::vector<std::vector<Lost>> lost_;  // By storage.
-  std::vector<Wide> all_sizes_;          // By operator: of what shares its cost.
+  struct Stays {
+    std::vector<Op> after;
+    std::int32_t level = 0;
+  };
+  std::vector<std::vector<Stays>> stays_;  // By storage.
+  std::vector<Wide> all_sizes_;            // By operator: of what shares its cost.
   std::vector<Part> parts_;  // By storage, then level; parallel to the next, and to the buffers of:
   std::vector<std::vector<Extra>> extras_;
   schedule::Instance instance_;

@@ -72,7 +72,10 @@ Gaps::Gaps(const Model& model, const std::vector<Op>& order, Bytes capacity, std
   }
   std::stable_sort(gaps_.begin(), gaps_.end(),
                    [](const Gap& a, const Gap& b) { return a.storage < b.storage; });
-  for (const Gap& gap : gaps_) size_.push_back(model.storages[gap.storage].size);
+  for (const Gap& gap : gaps_) {
+    size_.push_back(model.storages[gap.storage].size);
+    ends_.push_back(gap.to);
+  }
   Bytes held = model.always_live;
   for (std::size_t step = 0; step < steps_; ++step) {
     held += fixed[step];
@@ -164,16 +167,26 @@ void Gaps::AddNeeds(const Model& model, const LostMakers& makers, std::size_t g,
   for (std::size_t k = 0; k <= static_cast<std::size_t>(gap.version); ++k) {
     needs_.push_back({g, chain[k], gap.from, true});
   }
-  const auto lost = makers.Of(
+  const Losses losses = makers.Of(
       gap.storage, gap.version, [&](Op u, Op v) { return step_of[u] < step_of[v]; },
       [&](Op v) { return step_of[v] <= gap.Latest(); });
-  for (const LostMaker& maker : lost) {
-    std::uint32_t after = gap.from;
-    for (const Op v : maker.after) after = std::max(after, step_of[v]);
+  const auto last_of = [&](const std::vector<Op>& ops) {
+    std::uint32_t last = gap.from;
+    for (const Op v : ops) last = std::max(last, step_of[v]);
+    return last;
+  };
+  for (const std::vector<Op>& after : losses.stays) Stay(g, last_of(after) + 1);
+  for (const LostMaker& maker : losses.makers) {
+    const std::uint32_t after = last_of(maker.after);
     std::optional<std::uint32_t> since;
     if (maker.by != kNoOp) since = step_of[maker.by];
     needs_.push_back({g, maker.op, after, false, since});
   }
+}
+
+void Gaps::Stay(std::size_t g, std::uint32_t from) {
+  for (std::size_t step = from; step < ends_[g]; ++step) room_[step] -= size_[g];
+  ends_[g] = std::min(ends_[g], from);
 }
 
 bool Gaps::IsOnlyCopied(std::size_t gap) const {
@@ -284,8 +297,8 @@ std::vector<memories::PricedGap> Gaps::PricedGaps(const Repeats& repeats,
   for (std::size_t g = 0; g < gaps_.size(); ++g) {
     const std::int64_t more = extra.empty() ? 0 : extra[g];
     const std::uint32_t from = count == Count::kWhenPaid ? repeats.after[g] : gaps_[g].from;
-    gaps.push_back(
-        {SectionFrom(from + 1), SectionFrom(gaps_[g].to), size_[g], repeats.price[g] + more});
+    gaps.push_back({SectionFrom(from + 1), std::max(SectionFrom(from + 1), SectionFrom(ends_[g])),
+                    size_[g], repeats.price[g] + more});
   }
   return gaps;
 }
@@ -330,7 +343,7 @@ Gaps::Answer Gaps::Choose(const std::vector<std::int64_t>& extra, Depth depth, C
 
 Gaps::Branch Gaps::WholeBranch() const {
   Branch branch;
-  for (const Gap& gap : gaps_) branch.ends.push_back(gap.to);
+  branch.ends = ends_;
   branch.missing_after.resize(gaps_.size());
   return branch;
 }
@@ -342,7 +355,7 @@ std::optional<Gaps::Answer> Gaps::ProveIn(const Branch& branch, const Model& mod
   std::vector<memories::PricedGap> gaps = PricedGaps(repeats, {}, Count::kWhenPaid);
   Answer answer;
   for (std::size_t g = 0; g < gaps_.size(); ++g) {
-    for (std::size_t step = branch.ends[g]; step < gaps_[g].to; ++step) room[step] -= size_[g];
+    for (std::size_t step = branch.ends[g]; step < ends_[g]; ++step) room[step] -= size_[g];
     gaps[g].last = std::max(gaps[g].first, SectionFrom(branch.ends[g]));
     if (!branch.missing_after[g]) continue;
     gaps[g].last = gaps[g].first;
@@ -399,7 +412,7 @@ std::vector<char> Gaps::ChooseGreedily(const std::vector<std::int64_t>& extra,
     constexpr std::size_t kGapsPerLook = 64;
     if (++looked % kGapsPerLook == 0 && budget != nullptr && budget->TimeIsUp()) break;
     const auto first = left.begin() + static_cast<std::ptrdiff_t>(gaps_[g].from) + 1;
-    const auto last = left.begin() + static_cast<std::ptrdiff_t>(gaps_[g].to);
+    const auto last = left.begin() + static_cast<std::ptrdiff_t>(ends_[g]);
     if (std::any_of(first, last, [&](Bytes bytes) { return bytes < size_[g]; })) continue;
     std::for_each(first, last, [&](Bytes& bytes) { bytes -= size_[g]; });
     kept[g] = 1;

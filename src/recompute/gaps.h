@@ -96,6 +96,7 @@ class Gaps {
   // Those of the gaps that may have to be dropped.
   [[nodiscard]] std::vector<std::size_t> LikelyGaps() const;
   void FindNeeds(const Model& model, const std::vector<Op>& order);
+  void Stay(std::size_t g, std::uint32_t from);
   void AddNeeds(const Model& model, const LostMakers& makers, std::size_t g,
                 const std::vector<std::uint32_t>& step_of);
   void ShareCopiesOut(const Model& model);
@@ -108,6 +109,7 @@ class Gaps {
   std::size_t most_bytes_;
   std::vector<Bytes> size_;  // By gap.
   std::vector<Gap> gaps_;
+  std::vector<std::uint32_t> ends_;  // By gap: from this step on nothing could bring it back.
   std::vector<Bytes> room_;
   std::vector<std::size_t> full_;  // The steps at which not everything fits.
   std::vector<Need> needs_;        // By gap; none with a link.

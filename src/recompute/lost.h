@@ -5,7 +5,8 @@
 // Once relu() has run, copy() can only run again after normalize() has run again, too: x was written
 // over. And t has no user after gelu(): who drops s and not t keeps as many bytes as with s, so that
 // dropping s frees memory only if multiply() and gelu() both run again. If t is split into q, k and v, it
-// stands for all three: each of them that is dropped needs multiply().
+// stands for all three: each of them that is dropped needs multiply(). If multiply() were dropout(), which may
+// not run again, dropping s would free nothing at all.
 #ifndef BERTH_RECOMPUTE_LOST_H_
 #define BERTH_RECOMPUTE_LOST_H_
 
@@ -29,6 +30,14 @@ struct LostMaker {
   bool written_over = false;  // Whatever was kept: it cannot do without.
 };
 
+// For a storage.
+struct Losses {
+  std::vector<LostMaker> makers;
+  // Once all operators of one of these have first run, the storage has to stay until it is needed, or as many
+  // bytes of what it is made from: what these were made from is gone for good.
+  std::vector<std::vector<Op>> stays;
+};
+
 class LostMakers {
  public:
   explicit LostMakers(const Model& model);
@@ -38,13 +47,13 @@ class LostMakers {
   // Operators that run again if `version` of `s` is to be in memory later, and neither `s` nor as many
   // bytes of what it is made from are in memory at some moment after certain operators have first run;
   // besides the chain of `s`. Each is listed once. `precedes(u, v)` tells whether `u` always first runs
-  // before `v`, and `may(u)` whether `u` can have run by then. Several storages may list one
+  // before `v`, and `may(u)` whether `u` can have run by then; Losses::stays
+  // has all others, too. Several storages may list one
   // operator, and one storage may list it for several moments: one execution may serve them all. With a
   // link there are none, as everything can be copied. At most 32, the nearest first, of storages with at most
   // 32 users.
   template <typename Precedes, typename May>
-  [[nodiscard]] std::vector<LostMaker> Of(Storage s, std::int32_t version, Precedes precedes,
-                                          May may) const;
+  [[nodiscard]] Losses Of(Storage s, std::int32_t version, Precedes precedes, May may) const;
 
  private:
   static constexpr std::size_t kMost = 32;
@@ -72,10 +81,10 @@ class LostMakers {
 };
 
 template <typename Precedes, typename May>
-std::vector<LostMaker> LostMakers::Of(Storage s, std::int32_t version, Precedes precedes,
-                                      May may) const {
-  std::vector<LostMaker> makers;
-  if (model_.linked || version > model_.storages[s].again) return makers;
+Losses LostMakers::Of(Storage s, std::int32_t version, Precedes precedes, May may) const {
+  Losses losses;
+  std::vector<LostMaker>& makers = losses.makers;
+  if (model_.linked || version > model_.storages[s].again) return losses;
   std::vector<Made> made = {{s, version, kNoOp, {}, true}};
   for (std::size_t i = 0; i < made.size() && makers.size() < kMost; ++i) {
     const Made now = made[i];
@@ -84,7 +93,7 @@ std::vector<LostMaker> LostMakers::Of(Storage s, std::int32_t version, Precedes 
       for (const Touch& touch : model_.TouchesOf(chain[static_cast<std::size_t>(k)])) {
         const StorageInfo& info = model_.storages[touch.storage];
         if (touch.storage == now.storage || touch.storage == s || touch.only_first) continue;
-        if (info.given || touch.finds < 0 || touch.finds > info.again) continue;
+        if (info.given || touch.finds < 0) continue;
         Made next = {touch.storage, touch.finds, kNoOp, {}, now.written_over};
         if (touch.finds < info.last) {  // Written over.
           next.by = info.chain[static_cast<std::size_t>(touch.finds) + 1];
@@ -97,8 +106,13 @@ std::vector<LostMaker> LostMakers::Of(Storage s, std::int32_t version, Precedes 
           next.alone = now.alone && stands_for_[touch.storage].size() == 1;
           next.after = users_[touch.storage];
         }
-        if (!std::all_of(next.after.begin(), next.after.end(), may)) continue;
+        const bool can_have_run = std::all_of(next.after.begin(), next.after.end(), may);
         next.after.insert(next.after.end(), now.after.begin(), now.after.end());
+        if (touch.finds > info.again) {
+          if (now.by == kNoOp) losses.stays.push_back(std::move(next.after));
+          continue;
+        }
+        if (!can_have_run) continue;
         bool any = false;
         for (std::int32_t j = 0; j <= touch.finds; ++j) {
           const Op maker = info.chain[static_cast<std::size_t>(j)];
@@ -110,7 +124,7 @@ std::vector<LostMaker> LostMakers::Of(Storage s, std::int32_t version, Precedes 
       }
     }
   }
-  return makers;
+  return losses;
 }
 
 }  // namespace berth::internal::recompute
