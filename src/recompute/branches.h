@@ -27,8 +27,8 @@ namespace berth::internal::recompute {
 // `whole`, which is their answer with Depth::kProof. Ends once this is `enough`, when nothing is left to
 // divide, after some dozen choices, or with the budget. Nothing if no sequence fits.
 [[nodiscard]] std::optional<std::int64_t> BoundByBranches(const Gaps& gaps, const Model& model,
-                                                          Gaps::Answer whole, std::int64_t enough,
-                                                          Budget& budget);
+                                                          const Gaps::Answer& whole,
+                                                          std::int64_t enough, Budget& budget);
 
 }  // namespace berth::internal::recompute
 

@@ -341,10 +341,15 @@ Gaps::Answer Gaps::Choose(const std::vector<std::int64_t>& extra, Depth depth, C
   return answer;
 }
 
-Gaps::Branch Gaps::WholeBranch() const {
-  Branch branch;
-  branch.ends = ends_;
-  branch.missing_after.resize(gaps_.size());
+Gaps::Branch Gaps::BranchOf(const std::vector<Decision>& decisions) const {
+  Branch branch{ends_, MissingAfter(gaps_.size())};
+  for (const Decision& each : decisions) {
+    if (each.missing) {
+      branch.missing_after[each.gap] = each.step;
+    } else {
+      branch.ends[each.gap] = each.step + 1;
+    }
+  }
   return branch;
 }
 

@@ -54,12 +54,19 @@ class Gaps {
   // empty: nothing) besides what it must. fits_at_all() must hold.
   [[nodiscard]] Answer Choose(const std::vector<std::int64_t>& extra, Depth depth, Count count,
                               Budget& budget) const;
+  // That a gap is missing at some step after this one, before it ends, or at none.
+  struct Decision {
+    std::size_t gap = 0;
+    std::uint32_t step = 0;
+    bool missing = false;
+  };
   // What a branch of a proof takes for granted.
   struct Branch {
-    std::vector<std::uint32_t> ends;  // By gap: in memory from this step on, at most Gap::to.
+    std::vector<std::uint32_t> ends;  // By gap: in memory from this step on.
     MissingAfter missing_after;       // By gap.
   };
-  [[nodiscard]] Branch WholeBranch() const;
+  // Of several decisions for one gap each leaves less open than the ones before.
+  [[nodiscard]] Branch BranchOf(const std::vector<Decision>& decisions) const;
   // The choice with kProof in a branch; gaps that are known to be missing are dropped. Nothing if nothing
   // fits in it. `model` is that of the gaps, and has no link.
   [[nodiscard]] std::optional<Answer> ProveIn(const Branch& branch, const Model& model,

@@ -356,16 +356,16 @@ void SequenceSearch::SearchOrder(const std::vector<Op>& order) {
   }
   std::optional<Gaps::Answer> whole;
   SearchGaps(order, gaps, proves ? &whole : nullptr);
-  if (whole) BoundByBranchesOf(gaps, std::move(*whole));
+  if (whole) BoundByBranchesOf(gaps, *whole);
 }
 
 // What the choice of gaps leaves open.
-void SequenceSearch::BoundByBranchesOf(const Gaps& gaps, Gaps::Answer whole) {
+void SequenceSearch::BoundByBranchesOf(const Gaps& gaps, const Gaps::Answer& whole) {
   if (!options_.rules.branches || IsEnough() || Ended()) return;
   Budget part(*budget_, kShareOfBranches);
   part.SetNodeLimit(std::min(kNodesOfBranches, part.node_limit()));
   Within(part, [&] {
-    const auto bound = BoundByBranches(gaps, searched(), std::move(whole), best_cost(), *budget_);
+    const auto bound = BoundByBranches(gaps, searched(), whole, best_cost(), *budget_);
     infeasible_ = !bound;
     if (bound) Prove(*bound);
   });

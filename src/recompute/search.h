@@ -126,7 +126,7 @@ class SequenceSearch {
   void EvictByRules(const std::vector<Op>& order);
   void SearchGaps(const std::vector<Op>& order, const Gaps& gaps,
                   std::optional<Gaps::Answer>* whole);
-  void BoundByBranchesOf(const Gaps& gaps, Gaps::Answer whole);
+  void BoundByBranchesOf(const Gaps& gaps, const Gaps::Answer& whole);
   void Exchange(Sequence start, std::uint64_t seed, std::int64_t bound, std::int64_t patience,
                 Effort& effort);
   void ExchangeBest();

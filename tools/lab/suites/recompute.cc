@@ -619,14 +619,17 @@ Result<void> MeasureJoint(Lab& lab, const GraphInput& priced, int percent, Bytes
   return {};
 }
 
+// Seconds; any more count as no limit.
+constexpr double kNoTimeLimit = 1e9;
+
 // Operators that run again, tensors that leave, or both.
 Result<void> Joint(Lab& lab) {
   lab.Heading("Recomputation, copies, or both",
-              "Training steps, any order, each run with the same limit. Budgets in % of the least "
-              "peak; links in parts of the memory's bandwidth.");
+              "Training steps, any order, each run with its default effort, or with --time-limit. "
+              "Budgets in % of the least peak; links in parts of the memory's bandwidth.");
   auto networks =
       BERTH_TRY(Networks(lab, fs::path("graphs") / "training", internal::GraphFamily::kCell));
-  const double limit = lab.TimeLimit(4);
+  const double limit = lab.TimeLimit(kNoTimeLimit);
   Sheet sheet({{"graph", "graph", false},
                {"budget", "capacity_percent"},
                {"bytes", "capacity_bytes"},
