@@ -23,8 +23,7 @@ void CompileBuffers(const Problem& problem, Instance& instance, std::vector<KeyA
                              &instance.start, &instance.end}) {
     *values = IndexedVector<BufferIndex, std::int64_t>(n);
   }
-  instance.piece_begin.reserve(n + 1);
-  instance.piece_begin.push_back(0);
+  instance.piece_begin = std::vector<std::int32_t>(n + 1, 0);
   events.reserve(2 * n);
   for (const BufferIndex b : instance.buffers()) {
     const Buffer& buffer = problem.buffers[b.position()];
@@ -43,7 +42,7 @@ void CompileBuffers(const Problem& problem, Instance& instance, std::vector<KeyA
       instance.has_windows |= piece.upper - piece.lower != buffer.size;
       instance.pieces.push_back({{}, {}, piece.lower, piece.upper});
     });
-    instance.piece_begin.push_back(static_cast<std::int32_t>(instance.pieces.size()));
+    instance.piece_begin[b.position() + 1] = static_cast<std::int32_t>(instance.pieces.size());
   }
 }
 
@@ -70,33 +69,49 @@ std::vector<LivePiece> LivePieces(const Buffer& buffer) {
   return pieces;
 }
 
+namespace {
+
+// A set of live pieces is maximal when the next event that changes it is an end.
+bool EndsSection(const std::vector<KeyAndItem>& events, std::size_t k) {
+  return !IsStart(events[k]) && k > 0 && IsStart(events[k - 1]);
+}
+
+// The sections, and those of the pieces.
+void CompileSections(const std::vector<KeyAndItem>& events, Instance& instance) {
+  std::size_t num_sections = 0;
+  for (std::size_t k = 0; k < events.size(); ++k) num_sections += EndsSection(events, k) ? 1 : 0;
+  for (auto* const values :
+       {&instance.section_start, &instance.section_end, &instance.section_load}) {
+    *values = IndexedVector<SectionIndex, std::int64_t>(num_sections);
+  }
+  Bytes load = 0;
+  SectionIndex section;
+  for (std::size_t k = 0; k < events.size(); ++k) {
+    Piece& piece = instance.pieces[events[k].position()];
+    if (IsStart(events[k])) {
+      piece.first = section;
+      load += piece.upper - piece.lower;
+      continue;
+    }
+    if (EndsSection(events, k)) {
+      instance.section_start[section] = StepOf(events[k - 1]);
+      instance.section_end[section] = StepOf(events[k]);
+      instance.section_load[section] = load;
+      ++section;
+    }
+    piece.last = section;
+    load -= piece.upper - piece.lower;
+  }
+}
+
+}  // namespace
+
 Instance Compile(const Problem& problem) {
   Instance instance;
   std::vector<KeyAndItem> events;
   CompileBuffers(problem, instance, events);
   SortByKey(events);
-  // A set of live pieces is maximal when the next event that changes it is an end.
-  Bytes load = 0;
-  Step latest_start = 0;
-  bool grown = false;
-  for (const KeyAndItem& event : events) {
-    Piece& piece = instance.pieces[event.position()];
-    if (IsStart(event)) {
-      piece.first = SectionIndex(instance.num_sections());
-      load += piece.upper - piece.lower;
-      latest_start = StepOf(event);
-      grown = true;
-      continue;
-    }
-    if (grown) {
-      instance.section_start.push_back(latest_start);
-      instance.section_end.push_back(StepOf(event));
-      instance.section_load.push_back(load);
-      grown = false;
-    }
-    piece.last = SectionIndex(instance.num_sections());
-    load -= piece.upper - piece.lower;
-  }
+  CompileSections(events, instance);
   instance.first = IndexedVector<BufferIndex, SectionIndex>(instance.num_buffers());
   instance.last = IndexedVector<BufferIndex, SectionIndex>(instance.num_buffers());
   for (const BufferIndex b : instance.buffers()) {
@@ -162,11 +177,13 @@ std::vector<Interval> ForbiddenDifferences(const Instance& instance, BufferIndex
 }
 
 std::vector<BufferIndex> ByFirstSection(const Instance& instance) {
-  std::vector<KeyAndItem> order;
-  order.reserve(instance.num_buffers());
+  std::vector<KeyAndItem> order(instance.num_buffers());
+  std::size_t num_live = 0;
   for (const BufferIndex b : instance.buffers()) {
-    if (!instance.pieces_of(b).empty()) order.push_back({instance.first[b].value(), b.value()});
+    if (instance.pieces_of(b).empty()) continue;
+    order[num_live++] = {instance.first[b].value(), b.value()};
   }
+  Truncate(order, num_live);
   SortByKey(order);
   return ItemsOf<BufferIndex>(order);
 }
@@ -203,10 +220,10 @@ std::optional<Clearances> ClearancesOf(const Instance& instance, BufferIndex i, 
       forbidden.size() == 1 && forbidden.front().lower < 0 && forbidden.front().upper > 0};
 }
 
-// Once to count and once to fill: the pairs of a large table are too many to hold twice.
-std::optional<Overlaps> FindOverlapsWithin(const Instance& instance, const Budget* budget) {
+// False if the time of `budget`, which may be null, ended it. Once to count and once to fill: the
+// pairs of a large table are too many to hold twice.
+bool FillOverlaps(const Instance& instance, const Budget* budget, Overlaps& overlaps) {
   const std::vector<BufferIndex> order = ByFirstSection(instance);
-  Overlaps overlaps;
   // While counting, entry b + 1 is the length of row b; while filling, where its next entry goes.
   std::vector<std::int64_t>& row_begin = overlaps.row_begin;
   row_begin = std::vector<std::int64_t>(instance.num_buffers() + 1, 0);
@@ -224,22 +241,28 @@ std::optional<Overlaps> FindOverlapsWithin(const Instance& instance, const Budge
       put(i, j, clearances->above_i);
       put(j, i, clearances->above_j);
     };
-    if (!ForEachMeeting(instance, order, budget, meet)) return std::nullopt;
+    if (!ForEachMeeting(instance, order, budget, meet)) return false;
     if (fills) break;
     std::int64_t sum = 0;
     for (std::size_t b = 1; b < row_begin.size(); ++b) sum += std::exchange(row_begin[b], sum);
     overlaps.neighbour = std::vector<BufferIndex>(static_cast<std::size_t>(sum), BufferIndex());
     overlaps.clearance = std::vector<Bytes>(static_cast<std::size_t>(sum), 0);
   }
-  return overlaps;
+  return true;
 }
 
 }  // namespace
 
-Overlaps FindOverlaps(const Instance& instance) { return *FindOverlapsWithin(instance, nullptr); }
+Overlaps FindOverlaps(const Instance& instance) {
+  Overlaps overlaps;
+  (void)FillOverlaps(instance, nullptr, overlaps);
+  return overlaps;
+}
 
 std::optional<Overlaps> FindOverlaps(const Instance& instance, const Budget& budget) {
-  return FindOverlapsWithin(instance, &budget);
+  std::optional<Overlaps> overlaps(std::in_place);
+  if (!FillOverlaps(instance, &budget, *overlaps)) overlaps.reset();
+  return overlaps;
 }
 
 std::int64_t CountOverlaps(const Instance& instance) {

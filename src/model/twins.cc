@@ -1,11 +1,13 @@
 #include "model/twins.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
 #include "base/numbers.h"
 #include "base/radix_sort.h"
+#include "base/truncate.h"
 
 namespace berth::internal {
 namespace {
@@ -22,25 +24,43 @@ std::int64_t HashOf(std::span<const Piece> pieces) {
   return static_cast<std::int64_t>(hash);
 }
 
+// What a placer sees of a buffer; what counts least comes first.
+enum class Trait { kPieces, kPin, kAlignment, kSize, kLast, kFirst };
+
+std::int64_t ValueOf(Trait trait, const Instance& instance, BufferIndex b) {
+  switch (trait) {
+    case Trait::kPieces:
+      return instance.has_gaps ? HashOf(instance.pieces_of(b)) : 0;
+    case Trait::kPin:
+      return instance.pin[b];
+    case Trait::kAlignment:
+      return instance.alignment[b];
+    case Trait::kSize:
+      return instance.size[b];
+    case Trait::kLast:
+      return instance.last[b].value();
+    case Trait::kFirst:
+      break;
+  }
+  return instance.first[b].value();
+}
+
 }  // namespace
 
 std::vector<BufferIndex> ByShape(const Instance& instance) {
-  std::vector<KeyAndItem> order;
-  order.reserve(instance.num_buffers());
+  std::vector<KeyAndItem> order(instance.num_buffers());
+  std::size_t num_live = 0;
   for (const BufferIndex b : instance.buffers()) {
-    if (!instance.pieces_of(b).empty()) order.push_back({0, b.value()});
+    if (!instance.pieces_of(b).empty()) order[num_live++].item = b.value();
   }
+  Truncate(order, num_live);
   // Equal keys keep their order: what counts most is sorted by last.
-  const auto sort_by = [&](auto key_of) {
-    for (KeyAndItem& each : order) each.key = key_of(BufferIndex(each.position()));
+  for (const Trait trait : {Trait::kPieces, Trait::kPin, Trait::kAlignment, Trait::kSize,
+                            Trait::kLast, Trait::kFirst}) {
+    for (KeyAndItem& each : order) {
+      each.key = ValueOf(trait, instance, BufferIndex(each.position()));
+    }
     SortByKey(order);
-  };
-  if (instance.has_gaps) sort_by([&](BufferIndex b) { return HashOf(instance.pieces_of(b)); });
-  for (const auto* const values : {&instance.pin, &instance.alignment, &instance.size}) {
-    sort_by([&](BufferIndex b) { return (*values)[b]; });
-  }
-  for (const auto* const sections : {&instance.last, &instance.first}) {
-    sort_by([&](BufferIndex b) { return (*sections)[b].value(); });
   }
   return ItemsOf<BufferIndex>(order);
 }

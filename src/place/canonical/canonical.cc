@@ -32,12 +32,13 @@
 // trail. The floor of a section is never computed: a section is safe as long as one of its unplaced
 // buffers, its witness, has lower_ + unplaced bytes <= capacity (the watched literals of SAT
 // solvers); only when the witness is placed or raised too far are the section's members looked at
-// again. There is no allocation, hash set or clock call for each node, and no recursion: frames_ is
-// the path, arena_ holds its lists.
+// again. There is no hash set or clock call for each node, no allocation but to rank the buffers of
+// a part, and no recursion: frames_ is the path, arena_ holds its lists.
 
 #include "place/canonical/canonical.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 #include <span>
@@ -83,6 +84,7 @@ class Engine final : public Search {
     SectionIndex last;
     std::int32_t begin;
     std::int32_t end;
+    bool is_placed;  // At the capacity asked about.
 
     [[nodiscard]] std::int32_t size() const { return end - begin; }
   };
@@ -91,13 +93,13 @@ class Engine final : public Search {
   // must succeed.
   struct Frame {
     bool is_split;
-    SectionIndex first;  // The component's sections.
+    SectionIndex first;  // The component's sections; of a split, those of the parts to come.
     SectionIndex last;
     std::size_t arena_mark;  // What this level added to arena_ begins here.
     std::size_t list_begin;  // arena_: the component's buffers in preorder, unplaced
     std::size_t list_end;    // ones and others.
     std::size_t unplaced;    // How many are unplaced.
-    std::size_t candidates;  // arena_: the first candidate; of a split, split_at_: the first part;
+    std::size_t candidates;  // arena_: the first candidate,
     std::size_t next;        // the next one,
     std::size_t end;         // and past the last one.
     bool has_more;           // There are candidates after those.
@@ -105,12 +107,19 @@ class Engine final : public Search {
     Bytes offset;            // Least (offset, rank) allowed below here.
     std::int32_t rank;
     bool hatless;  // The candidate being tried has nothing unplaced above it.
+    bool cuts;     // It leaves nothing that is live both before and after some point in time.
   };
 
   struct Candidate {
     Bytes offset;
     std::int32_t rank;
     BufferIndex buffer;
+  };
+
+  struct Section {
+    Bytes unplaced = 0;         // Bytes left to place, rounded to the grain.
+    std::int32_t crossing = 0;  // Unplaced buffers live both in this section and in the next one.
+    BufferIndex witness;
   };
 
   struct Change {
@@ -129,7 +138,7 @@ class Engine final : public Search {
   void Rank(std::size_t begin, std::size_t end);
   [[nodiscard]] std::int64_t KeyOf(BufferIndex b, char key) const;
   [[nodiscard]] bool StartCapacity(Bytes capacity);
-  [[nodiscard]] bool IsKnown(const Component& component, const std::vector<Bytes>& known);
+  [[nodiscard]] bool TakeKnown(const Component& component, const std::vector<Bytes>& known);
   [[nodiscard]] SearchAnswer::Verdict SearchAll(const Question& question, Budget& budget);
   template <typename Left>
   [[nodiscard]] Verdict TryPreorders(const Component& component, std::int64_t round_nodes,
@@ -142,18 +151,19 @@ class Engine final : public Search {
   [[nodiscard]] bool SpendNode();
   void OpenChoice(SectionIndex first, SectionIndex last, std::size_t list_begin,
                   std::size_t list_end, std::size_t unplaced, Bytes offset, std::int32_t rank);
+  void OpenSplit(const Frame& parent, Bytes offset, std::int32_t rank);
+  void CopyUnplaced(std::size_t list_begin, std::size_t list_end);
   void AddCandidates(Frame& frame, const Candidate& after);
   [[nodiscard]] bool AddMoreCandidates(Frame& frame);
   [[nodiscard]] bool Precedes(const Candidate& x, const Candidate& y) const;
-  void OpenSplit(const Frame& parent, Bytes offset, std::int32_t rank);
   [[nodiscard]] bool Place(BufferIndex b, Bytes offset, Frame& frame);
   [[nodiscard]] bool RaiseNeighbours(BufferIndex b, Bytes offset, Frame& frame,
                                      SectionIndex& hull_first, SectionIndex& hull_last);
   [[nodiscard]] bool SectionsHold(SectionIndex first, SectionIndex last);
   [[nodiscard]] bool FindWitness(SectionIndex s);
   void UndoTo(std::size_t mark);
-  template <typename F>
-  void ForEachPieceSection(BufferIndex b, F f) const;
+  [[nodiscard]] Bytes MostUnplaced(BufferIndex b) const;
+  bool Count(BufferIndex b, std::int32_t sign);
   // Two entries of lower_ behind those of the buffers: the witness of a section with nothing left
   // to place, which always holds, and that of a section not looked at yet, which never does.
   [[nodiscard]] BufferIndex empty_witness() const { return BufferIndex(instance_.num_buffers()); }
@@ -176,26 +186,17 @@ class Engine final : public Search {
   // For one capacity.
   Bytes load_capacity_ = 0;  // What rounded section loads must fit in.
   IndexedVector<BufferIndex, Bytes> max_offset_;
-  IndexedVector<BufferIndex, Bytes> solution_;  // Of the components that are placed.
+  IndexedVector<BufferIndex, Bytes> offset_;  // Of what is placed.
 
   // For one dive.
   IndexedVector<BufferIndex, std::int32_t> rank_;
   IndexedVector<BufferIndex, Bytes> lower_;  // kPlaced once placed; two more entries for witnesses.
-  IndexedVector<BufferIndex, Bytes> offset_;
-  IndexedVector<SectionIndex, Bytes>
-      unplaced_;  // Bytes left to place in each section, rounded to the grain.
-  IndexedVector<SectionIndex, BufferIndex> witness_;
-  IndexedVector<SectionIndex, std::int32_t>
-      crossing_;  // Unplaced buffers live both in section s and in s + 1.
+  IndexedVector<SectionIndex, Section> sections_;
   std::vector<Change> trail_;
   std::vector<Frame> frames_;
   std::vector<BufferIndex> arena_;
-  std::vector<SectionIndex>
-      split_at_;                    // Of each split, the first sections of its parts and its end.
-  std::vector<SectionIndex> cuts_;  // Scratch: where the last placement cut its component.
-  std::vector<Candidate> candidates_;  // Scratch.
-  std::vector<KeyAndItem> ranking_;    // Scratch.
-  std::string_view keys_;              // The preorder's.
+  std::array<Candidate, kBatch + 1> candidates_{};  // Scratch: a batch, and one too many.
+  std::string_view keys_;                           // The preorder's.
   std::int64_t nodes_left_ = 0;
   Budget* budget_ = nullptr;
 };
@@ -209,13 +210,10 @@ Engine::Engine(const Instance& instance, const Overlaps& overlaps, const Options
       members_(SectionLists<BufferIndex>(instance, [](BufferIndex b, const Piece&) { return b; })),
       twin_(instance.num_buffers(), placed_twin()),
       max_offset_(instance.num_buffers()),
-      solution_(instance.num_buffers()),
+      offset_(instance.num_buffers()),
       rank_(instance.num_buffers()),
       lower_(instance.num_buffers() + 2),
-      offset_(instance.num_buffers()),
-      unplaced_(instance.num_sections()),
-      witness_(instance.num_sections(), no_witness()),
-      crossing_(instance.num_sections()) {
+      sections_(instance.num_sections()) {
   // A window may begin off the grain and lie in what rounding a buffer below it up would waste.
   if (!instance.has_windows) {
     Bytes grain = 0;
@@ -227,14 +225,31 @@ Engine::Engine(const Instance& instance, const Overlaps& overlaps, const Options
   FindTwins();
 }
 
-// Calls f(section, bytes) for each section in which b has a piece. Whole buffers count rounded up
-// to the grain: whatever lies above starts at a multiple of it.
-template <typename F>
-void Engine::ForEachPieceSection(BufferIndex b, F f) const {
+// The most bytes left to place in a section in which b has a piece.
+Bytes Engine::MostUnplaced(BufferIndex b) const {
+  Bytes most = 0;
+  for (const Piece& piece : instance_.pieces_of(b)) {
+    for (SectionIndex s = piece.first; s < piece.last; ++s) {
+      most = std::max(most, sections_[s].unplaced);
+    }
+  }
+  return most;
+}
+
+// Counts b as left to place, `sign` 1, or no longer, -1. True if nothing is left that is live both in
+// some section of b and in the next. Whole buffers count rounded up to the grain: whatever lies above
+// starts at a multiple of it.
+bool Engine::Count(BufferIndex b, std::int32_t sign) {
   for (const Piece& piece : instance_.pieces_of(b)) {
     const Bytes bytes = piece.lower == 0 ? RoundUp(piece.upper, grain_) : piece.upper - piece.lower;
-    for (SectionIndex s = piece.first; s < piece.last; ++s) f(s, bytes);
+    for (SectionIndex s = piece.first; s < piece.last; ++s) sections_[s].unplaced += sign * bytes;
   }
+  bool cuts = false;
+  for (SectionIndex s = instance_.first[b]; s.next() < instance_.last[b]; ++s) {
+    sections_[s].crossing += sign;
+    cuts |= sections_[s].crossing == 0;
+  }
+  return cuts;
 }
 
 void Engine::FindComponents() {
@@ -242,7 +257,7 @@ void Engine::FindComponents() {
   for (const BufferIndex b : order_) {
     const SectionIndex first = instance_.first[b];
     if (components_.empty() || first >= components_.back().last) {
-      components_.push_back({first, first, end, end});
+      components_.push_back({first, first, end, end, false});
     }
     components_.back().last = std::max(components_.back().last, instance_.last[b]);
     components_.back().end = ++end;
@@ -260,18 +275,19 @@ void Engine::FindTwins() {
 // Gives the buffers of arena_[begin, end) their ranks: by each key of the word in turn, largest
 // first, then by index; and sorts them by it. The old ranks go on the trail.
 void Engine::Rank(std::size_t begin, std::size_t end) {
-  ranking_.clear();
-  for (std::size_t at = begin; at < end; ++at) {
-    ranking_.push_back({arena_[at].value(), arena_[at].value()});
+  std::vector<KeyAndItem> ranking(end - begin);
+  for (std::size_t r = 0; r < ranking.size(); ++r) {
+    const std::int32_t b = arena_[begin + r].value();
+    ranking[r] = {b, b};
   }
-  SortByKey(ranking_);
+  SortByKey(ranking);
   // Equal keys keep their order: what comes first in the word is sorted by last.
   for (std::size_t k = keys_.size(); k-- > 0;) {
-    for (KeyAndItem& each : ranking_) each.key = -KeyOf(BufferIndex(each.position()), keys_[k]);
-    SortByKey(ranking_);
+    for (KeyAndItem& each : ranking) each.key = -KeyOf(BufferIndex(each.position()), keys_[k]);
+    SortByKey(ranking);
   }
-  for (std::size_t r = 0; r < ranking_.size(); ++r) {
-    const BufferIndex b(ranking_[r].position());
+  for (std::size_t r = 0; r < ranking.size(); ++r) {
+    const BufferIndex b(ranking[r].position());
     arena_[begin + r] = b;
     trail_.push_back({Change::kRank, b.value(), rank_[b]});
     rank_[b] = static_cast<std::int32_t>(r);
@@ -299,25 +315,20 @@ std::int64_t Engine::KeyOf(BufferIndex b, char key) const {
       break;
   }
   BERTH_DCHECK(key == 'T');
-  Bytes most = 0;
-  ForEachPieceSection(b, [&](SectionIndex s, Bytes) { most = std::max(most, unplaced_[s]); });
-  return most;
+  return MostUnplaced(b);
 }
 
 void Engine::Reset(const Component& component, std::string_view keys) {
   trail_.clear();
   frames_.clear();
   for (SectionIndex s = component.first; s < component.last; ++s) {
-    unplaced_[s] = 0;
-    crossing_[s] = 0;
-    witness_[s] = no_witness();
+    sections_[s] = {0, 0, no_witness()};
   }
   arena_.clear();
   for (const BufferIndex b : BuffersOf(component)) {
     arena_.push_back(b);
     lower_[b] = std::max<Bytes>(instance_.pin[b], 0);
-    ForEachPieceSection(b, [&](SectionIndex s, Bytes bytes) { unplaced_[s] += bytes; });
-    for (SectionIndex s = instance_.first[b]; s.next() < instance_.last[b]; ++s) ++crossing_[s];
+    Count(b, 1);
   }
   keys_ = keys;
   Rank(0, arena_.size());
@@ -334,17 +345,17 @@ bool Engine::StartCapacity(Bytes capacity) {
     // The topmost buffer of a section need not leave room up to the next multiple of the grain.
     load_capacity_ =
         std::max(load_capacity_, RoundDown(capacity + RoundUp(size, grain_) - size, grain_));
-    if (instance_.pieces_of(b).empty()) solution_[b] = std::max<Bytes>(pin, 0);
+    if (instance_.pieces_of(b).empty()) offset_[b] = std::max<Bytes>(pin, 0);
   }
   return true;
 }
 
 // Takes over the known offsets of a component if they are low enough.
-bool Engine::IsKnown(const Component& component, const std::vector<Bytes>& known) {
+bool Engine::TakeKnown(const Component& component, const std::vector<Bytes>& known) {
   for (const BufferIndex b : BuffersOf(component)) {
     if (known[b.position()] > max_offset_[b]) return false;
   }
-  for (const BufferIndex b : BuffersOf(component)) solution_[b] = known[b.position()];
+  for (const BufferIndex b : BuffersOf(component)) offset_[b] = known[b.position()];
   return true;
 }
 
@@ -353,39 +364,39 @@ SearchAnswer Engine::Decide(const Question& question, Budget& budget) {
   const std::int64_t spent_before = budget.nodes_spent();
   answer.verdict = SearchAll(question, budget);
   answer.nodes = budget.nodes_spent() - spent_before;
-  if (answer.verdict == SearchAnswer::Verdict::kFound) answer.offsets = solution_.items();
+  if (answer.verdict == SearchAnswer::Verdict::kFound) answer.offsets = offset_.items();
   return answer;
 }
 
 SearchAnswer::Verdict Engine::SearchAll(const Question& question, Budget& budget) {
   using enum SearchAnswer::Verdict;
   if (!StartCapacity(question.capacity)) return kImpossible;
-  std::vector<Component> open;
-  for (const Component& component : components_) {
-    if (question.known == nullptr || !IsKnown(component, *question.known)) {
-      open.push_back(component);
-    }
+  bool all_placed = true;
+  for (Component& component : components_) {
+    component.is_placed = question.known != nullptr && TakeKnown(component, *question.known);
+    all_placed &= component.is_placed;
   }
   const std::int64_t spent_before = budget.nodes_spent();
   const auto left = [&] { return question.node_limit - (budget.nodes_spent() - spent_before); };
   // Every component gets its turn with each limit before any gets more: one that is quickly proved
   // impossible ends the search, however hard the others are.
-  for (std::int64_t round_nodes = 2; !open.empty(); round_nodes *= 2) {
-    std::size_t still_open = 0;
-    for (const Component& component : open) {
+  for (std::int64_t round_nodes = 2; !all_placed; round_nodes *= 2) {
+    all_placed = true;
+    for (Component& component : components_) {
+      if (component.is_placed) continue;
       switch (TryPreorders(component, round_nodes, left, budget)) {
         case Verdict::kFound:
+          component.is_placed = true;
           break;
         case Verdict::kImpossible:
           return overlaps_.stackable ? kImpossible : kInconclusive;
         case Verdict::kOutOfNodes:
-          open[still_open++] = component;
+          all_placed = false;
           break;
         case Verdict::kOutOfBudget:
           return kGaveUp;
       }
     }
-    Truncate(open, still_open);
   }
   return kFound;
 }
@@ -403,11 +414,7 @@ Engine::Verdict Engine::TryPreorders(const Component& component, std::int64_t ro
     Reset(component, keys);
     const std::int64_t nodes = is_only_one ? most : std::min(most, round_nodes * component.size());
     const Verdict verdict = SearchComponent(component, nodes, budget);
-    if (verdict == Verdict::kOutOfNodes) continue;
-    if (verdict == Verdict::kFound) {
-      for (const BufferIndex b : BuffersOf(component)) solution_[b] = offset_[b];
-    }
-    return verdict;
+    if (verdict != Verdict::kOutOfNodes) return verdict;
   }
   return Verdict::kOutOfNodes;
 }
@@ -447,11 +454,11 @@ Engine::Below Engine::ContinueChoice(Below below) {
   if (!SpendNode()) return Below::kStopped;
   const Bytes least_offset = options_.canonical_only ? offset : 0;
   const std::int32_t least_rank = options_.canonical_only ? rank_[b] : 0;
-  if (cuts_.empty()) {
+  if (frame.cuts && options_.dynamic_decomposition) {
+    OpenSplit(frame, least_offset, least_rank);
+  } else {
     OpenChoice(frame.first, frame.last, frame.list_begin, frame.list_end, frame.unplaced - 1,
                least_offset, least_rank);
-  } else {
-    OpenSplit(frame, least_offset, least_rank);
   }
   return Below::kOpened;
 }
@@ -461,10 +468,11 @@ Engine::Below Engine::ContinueSplit(Below below) {
   Frame& frame = frames_.back();
   if (below == Below::kFailed) return Close(Below::kFailed);
   Truncate(arena_, frame.list_end);
-  while (frame.next + 1 < frame.end) {
-    const SectionIndex first = split_at_[frame.next];
-    const SectionIndex last = split_at_[frame.next + 1];
-    ++frame.next;
+  while (frame.first < frame.last) {
+    // A part begins where nothing unplaced crosses into it, and is crossed throughout.
+    const SectionIndex first = frame.first;
+    while (sections_[frame.first].crossing != 0) ++frame.first;
+    const SectionIndex last = ++frame.first;
     for (std::size_t at = frame.list_begin; at < frame.list_end; ++at) {
       const BufferIndex b = arena_[at];
       if (instance_.first[b] >= first && instance_.last[b] <= last) arena_.push_back(b);
@@ -482,7 +490,6 @@ Engine::Below Engine::ContinueSplit(Below below) {
 Engine::Below Engine::Close(Below how) {
   const Frame& frame = frames_.back();
   Truncate(arena_, frame.arena_mark);
-  if (frame.is_split) Truncate(split_at_, frame.candidates);
   frames_.pop_back();
   return how;
 }
@@ -506,10 +513,7 @@ void Engine::OpenChoice(SectionIndex first, SectionIndex last, std::size_t list_
   frame.arena_mark = arena_.size();
   frame.unplaced = unplaced;
   if (2 * unplaced <= list_end - list_begin) {
-    for (std::size_t at = list_begin; at < list_end; ++at) {
-      const BufferIndex b = arena_[at];
-      if (lower_[b] != kPlaced) arena_.push_back(b);
-    }
+    CopyUnplaced(list_begin, list_end);
     list_begin = frame.arena_mark;
     list_end = arena_.size();
   }
@@ -518,6 +522,30 @@ void Engine::OpenChoice(SectionIndex first, SectionIndex last, std::size_t list_
   frame.candidates = arena_.size();
   AddCandidates(frame, {-1, -1, no_witness()});
   frames_.push_back(frame);
+}
+
+// Opens a level whose parts are the component of `parent`, cut where the last placement left
+// nothing live. `parent` lies in frames_.
+void Engine::OpenSplit(const Frame& parent, Bytes offset, std::int32_t rank) {
+  Frame frame{};
+  frame.is_split = true;
+  frame.first = parent.first;
+  frame.last = parent.last;
+  frame.offset = offset;
+  frame.rank = rank;
+  frame.arena_mark = arena_.size();
+  frame.list_begin = arena_.size();
+  CopyUnplaced(parent.list_begin, parent.list_end);
+  frame.list_end = arena_.size();
+  frames_.push_back(frame);
+}
+
+// Appends to arena_ those of arena_[list_begin, list_end) that are not placed.
+void Engine::CopyUnplaced(std::size_t list_begin, std::size_t list_end) {
+  for (std::size_t at = list_begin; at < list_end; ++at) {
+    const BufferIndex b = arena_[at];
+    if (lower_[b] != kPlaced) arena_.push_back(b);
+  }
 }
 
 // Appends to arena_ what may come next, in the order in which to try it: the first kBatch
@@ -529,7 +557,7 @@ void Engine::AddCandidates(Frame& frame, const Candidate& after) {
   if (options_.section_inference && options_.monotonic_floor && options_.canonical_only) {
     Bytes most = 0;
     for (SectionIndex s = frame.first; s < frame.last; ++s) {
-      most = std::max(most, unplaced_[s]);
+      most = std::max(most, sections_[s].unplaced);
     }
     ceiling = std::min(ceiling, load_capacity_ - most + 1);
     if (ceiling <= frame.offset) return;
@@ -542,7 +570,7 @@ void Engine::AddCandidates(Frame& frame, const Candidate& after) {
     }
     if (ceiling <= frame.offset) return;
   }
-  candidates_.clear();
+  std::size_t size = 0;  // Of candidates_, which are in order.
   for (std::size_t at = frame.list_begin; at < frame.list_end; ++at) {
     const BufferIndex b = arena_[at];
     const Bytes lower = lower_[b];
@@ -551,14 +579,19 @@ void Engine::AddCandidates(Frame& frame, const Candidate& after) {
     const std::int32_t rank = rank_[b];
     if (lower == frame.offset && rank < frame.rank) continue;
     const Candidate candidate{lower, rank, b};
-    if (Precedes(after, candidate)) candidates_.push_back(candidate);
+    if (!Precedes(after, candidate)) continue;
+    std::size_t to = size;
+    for (; to > 0 && Precedes(candidate, candidates_[to - 1]); --to) {
+      candidates_[to] = candidates_[to - 1];
+    }
+    candidates_[to] = candidate;
+    if (size < kBatch) {
+      ++size;
+    } else {
+      frame.has_more = true;  // The last one, which stays behind.
+    }
   }
-  const std::size_t batch = std::min(kBatch, candidates_.size());
-  std::partial_sort(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(batch),
-                    candidates_.end(),
-                    [&](const Candidate& x, const Candidate& y) { return Precedes(x, y); });
-  for (std::size_t k = 0; k < batch; ++k) arena_.push_back(candidates_[k].buffer);
-  frame.has_more = batch < candidates_.size();
+  for (std::size_t k = 0; k < size; ++k) arena_.push_back(candidates_[k].buffer);
   frame.end = arena_.size();
 }
 
@@ -577,50 +610,19 @@ bool Engine::AddMoreCandidates(Frame& frame) {
   return frame.next != frame.end;
 }
 
-// Opens a level whose parts are the component of `parent`, cut where the last placement left
-// nothing live. `parent` lies in frames_.
-void Engine::OpenSplit(const Frame& parent, Bytes offset, std::int32_t rank) {
-  Frame frame{};
-  frame.is_split = true;
-  frame.first = parent.first;
-  frame.last = parent.last;
-  frame.offset = offset;
-  frame.rank = rank;
-  frame.arena_mark = arena_.size();
-  frame.list_begin = arena_.size();
-  for (std::size_t at = parent.list_begin; at < parent.list_end; ++at) {
-    const BufferIndex b = arena_[at];
-    if (lower_[b] != kPlaced) arena_.push_back(b);
-  }
-  frame.list_end = arena_.size();
-  frame.candidates = frame.next = split_at_.size();
-  split_at_.push_back(parent.first);
-  split_at_.insert(split_at_.end(), cuts_.begin(), cuts_.end());
-  split_at_.push_back(parent.last);
-  frame.end = split_at_.size();
-  frames_.push_back(frame);
-}
-
 // Puts b at `offset`. False if that leaves no plan for some section; the caller undoes it either
 // way.
 bool Engine::Place(BufferIndex b, Bytes offset, Frame& frame) {
+  if (offset > max_offset_[b]) return false;
+  // The part of the inference that holds whatever the floors of the unplaced buffers are.
+  if (options_.section_inference && !instance_.has_windows &&
+      offset + MostUnplaced(b) > load_capacity_) {
+    return false;
+  }
   trail_.push_back({Change::kPlace, b.value(), lower_[b]});
   lower_[b] = kPlaced;
   offset_[b] = offset;
-  Bytes most = 0;
-  ForEachPieceSection(b, [&](SectionIndex s, Bytes bytes) {
-    most = std::max(most, unplaced_[s]);
-    unplaced_[s] -= bytes;
-  });
-  cuts_.clear();
-  for (SectionIndex s = instance_.first[b]; s.next() < instance_.last[b]; ++s) {
-    if (--crossing_[s] == 0 && options_.dynamic_decomposition) cuts_.push_back(s.next());
-  }
-  if (offset > max_offset_[b]) return false;
-  // The part of the inference that holds whatever the floors of the unplaced buffers are.
-  if (options_.section_inference && !instance_.has_windows && offset + most > load_capacity_) {
-    return false;
-  }
+  frame.cuts = Count(b, -1);
   SectionIndex hull_first = instance_.first[b];
   SectionIndex hull_last = instance_.last[b];
   if (!RaiseNeighbours(b, offset, frame, hull_first, hull_last)) return false;
@@ -655,28 +657,30 @@ bool Engine::RaiseNeighbours(BufferIndex b, Bytes offset, Frame& frame, SectionI
 bool Engine::SectionsHold(SectionIndex first, SectionIndex last) {
   if (!options_.section_inference || !options_.unallocated_floor) return true;
   for (SectionIndex s = first; s < last; ++s) {
-    if (lower_[witness_[s]] + unplaced_[s] > load_capacity_ && !FindWitness(s)) return false;
+    const Section& section = sections_[s];
+    const bool holds = lower_[section.witness] + section.unplaced <= load_capacity_;
+    if (!holds && !FindWitness(s)) return false;
   }
   return true;
 }
 
 // Looks for an unplaced buffer of s from whose lower bound the unplaced bytes of s still fit.
 bool Engine::FindWitness(SectionIndex s) {
-  const Bytes unplaced = unplaced_[s];
+  Section& section = sections_[s];
   BufferIndex witness = no_witness();
-  if (unplaced == 0) {
+  if (section.unplaced == 0) {
     witness = empty_witness();
   } else {
     for (const BufferIndex member : members_[s]) {
-      if (lower_[member] + unplaced <= load_capacity_) {
+      if (lower_[member] + section.unplaced <= load_capacity_) {
         witness = member;
         break;
       }
     }
     if (witness == no_witness()) return false;
   }
-  trail_.push_back({Change::kWitness, s.value(), witness_[s].value()});
-  witness_[s] = witness;
+  trail_.push_back({Change::kWitness, s.value(), section.witness.value()});
+  section.witness = witness;
   return true;
 }
 
@@ -689,17 +693,15 @@ void Engine::UndoTo(std::size_t mark) {
         lower_[b] = change.old;
         break;
       case Change::kWitness:
-        witness_[SectionIndex(change.index)] = BufferIndex(static_cast<std::int32_t>(change.old));
+        sections_[SectionIndex(change.index)].witness =
+            BufferIndex(static_cast<std::int32_t>(change.old));
         break;
       case Change::kRank:
         rank_[b] = static_cast<std::int32_t>(change.old);
         break;
       case Change::kPlace:
         lower_[b] = change.old;
-        ForEachPieceSection(b, [&](SectionIndex s, Bytes bytes) { unplaced_[s] += bytes; });
-        for (SectionIndex s = instance_.first[b]; s.next() < instance_.last[b]; ++s) {
-          ++crossing_[s];
-        }
+        Count(b, 1);
         break;
     }
   }
