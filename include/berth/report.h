@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "berth/graph.h"
@@ -83,6 +84,8 @@ struct ChartPoint {
   double y = 0;
   bool open = false;      // Drawn hollow: a limit that was reached, not a value.
   std::string note = {};  // Shown when pointed at; and beside a bar, in place of its value.
+  // Of kPoints: the least and the most that x was, drawn as an error bar; nothing if they are equal.
+  std::optional<std::pair<double, double>> spread = {};
 };
 
 struct ChartSeries {

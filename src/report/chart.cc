@@ -342,9 +342,28 @@ std::string DrawLine(const Plot& plot, std::size_t index) {
   return Close(Path("line", d)) + markers;
 }
 
+// The spread of a point that has one that can be seen.
+std::optional<std::pair<double, double>> SpreadOf(const ChartSeries& series,
+                                                  const ChartPoint& point) {
+  if (series.style != ChartSeries::Style::kPoints || !point.spread) return std::nullopt;
+  const auto [least, most] = *point.spread;
+  if (!std::isfinite(least) || !std::isfinite(most) || least == most) return std::nullopt;
+  return point.spread;
+}
+
 std::string DrawPoints(const Plot& plot, std::size_t index) {
   std::string svg;
   const ChartSeries& series = plot.chart.series[index];
+  for (const ChartPoint& point : FinitePoints(series)) {
+    const auto spread = SpreadOf(series, point);
+    if (!spread) continue;
+    const Pixels y = plot.y(point.y);
+    std::string d = "M" + At({plot.x(spread->first), y}) + "H" + Tenths(plot.x(spread->second));
+    for (const double end : {spread->first, spread->second}) {
+      d += "M" + At({plot.x(end), y - 25}) + "V" + Tenths(y + 25);
+    }
+    svg += Path("spread", d) + "/>";
+  }
   for (const ChartPoint& point : FinitePoints(series)) {
     const Point at{plot.x(point.x), plot.y(point.y)};
     svg += Close(Marker(LookOf(series, index), at, point.open), Tooltip(point.note));
@@ -460,6 +479,10 @@ std::string StyleOf(const std::vector<ChartSeries>& series) {
            (look.dashes.empty() ? "" : ";stroke-dasharray:" + std::string(look.dashes)) + "}\n" +
            name + " .full{fill:" + std::string(look.color) + "}\n" + name +
            " .open{stroke:" + std::string(look.color) + "}\n";
+    const bool spreads = std::any_of(
+        series[i].points.begin(), series[i].points.end(),
+        [&](const ChartPoint& point) { return SpreadOf(series[i], point).has_value(); });
+    if (spreads) css += name + " .spread{fill:none;stroke:" + std::string(look.color) + "}\n";
   }
   return css + ".hollow .open{stroke:#555}\n";
 }
@@ -605,6 +628,9 @@ Extent ExtentOf(const Chart& chart) {
     extent.num_bars += series.style == Style::kBars ? 1 : 0;
     for (const ChartPoint& point : FinitePoints(series)) {
       extent.xs.push_back(point.x);
+      if (const auto spread = SpreadOf(series, point)) {
+        extent.xs.insert(extent.xs.end(), {spread->first, spread->second});
+      }
       extent.ys.push_back(point.y);
       if (!chart.stacked || series.style != Style::kBars) continue;
       // What is stacked reaches as far as its sum.

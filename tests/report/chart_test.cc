@@ -162,6 +162,28 @@ TEST(Chart, SurvivesAnyValues) {
   }
 }
 
+// An error bar from the least to the most, which the axis has room for; none where they are equal.
+TEST(Chart, PointsHaveErrorBars) {
+  Chart chart = RowsChart(Style::kPoints);
+  EXPECT_EQ(WriteSvg(chart).find("spread"), std::string::npos);
+  chart.series[0].points[0].spread = {3, 3};
+  EXPECT_EQ(WriteSvg(chart).find("spread"), std::string::npos);
+  chart.series[0].points[0].spread = {2, 100};
+  const std::string svg = WriteSvg(chart);
+  EXPECT_NE(svg.find(".s0 .spread{fill:none;stroke:#0072b2}"), std::string::npos);
+  EXPECT_EQ(svg.find(".s1 .spread"), std::string::npos);
+  std::smatch bar;
+  const std::regex pattern("<path class=\"spread\" d=\"M([0-9.]+)[ ,]([0-9.]+)H([0-9.]+)M");
+  ASSERT_TRUE(std::regex_search(svg, bar, pattern)) << svg;
+  // 0 to 100 along the axis; the bar has 98 of these.
+  EXPECT_NE(svg.find(">100</text>"), std::string::npos);
+  EXPECT_GT(std::stod(bar[3]) - std::stod(bar[1]), 300);
+  ExpectWithinPicture(svg, chart.width, chart.height);
+  ExpectWellFormed(svg);
+  chart.series[0].style = Style::kBars;  // Bars have none.
+  EXPECT_EQ(WriteSvg(chart).find("spread"), std::string::npos);
+}
+
 // Each bar begins where the one below ends; the label is the sum.
 TEST(Chart, StacksBars) {
   Chart chart = RowsChart(Style::kBars);

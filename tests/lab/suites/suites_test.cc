@@ -166,6 +166,8 @@ TEST_F(SuitesTest, TelaMallocQuickly) {
   ExpectRow("telamalloc-figure19.csv", {{"input", "network-160-4"}},
             {{"height_bytes", "1142660"}, {"steps", "185"}, {"failures", "25"}});
   EXPECT_EQ(Csv("telamalloc-sensitivity.csv").size(), 5U);  // Four searches.
+  ExpectRow("telamalloc-sensitivity.csv", {{"algorithm", "TelaMalloc"}},
+            {{"solved_a_byte_apart", "3"}, {"with_other_steps", "0"}, {"largest_ratio", "1"}});
   // Nothing is lower than the least.
   for (const auto& row : Csv("telamalloc-table2.csv")) {
     if (row[0] == "benchmark") continue;

@@ -43,6 +43,14 @@ double Spent(const Trial& trial) {
   return times.empty() ? 0 : *std::max_element(times.begin(), times.end());
 }
 
+// The least and the most processor time of several runs.
+std::optional<std::pair<double, double>> SpreadOf(const Trial& trial) {
+  const std::vector<double> times = trial.Times(Clock::kProcessor);
+  if (times.empty()) return std::nullopt;
+  const auto [least, most] = std::minmax_element(times.begin(), times.end());
+  return std::pair{*least, *most};
+}
+
 std::vector<std::string> InputNames(const std::vector<Bout>& bouts) {
   std::vector<std::string> names;
   names.reserve(bouts.size());
@@ -435,9 +443,10 @@ Chart TimeChart(const std::vector<Contender>& contenders, const std::vector<Bout
                          0.72 * static_cast<double>(c) /
                              static_cast<double>(std::max<std::size_t>(contenders.size() - 1, 1));
       const bool solved = seconds && trial.verdict() == Verdict::kSolved;
-      series.points.push_back({seconds ? *seconds : Spent(trial), row, !solved,
-                               bouts[i].input + ", " + contenders[c].name + ": " +
-                                   TimeCell(contenders[c], trial).text});
+      series.points.push_back(
+          {seconds ? *seconds : Spent(trial), row, !solved,
+           bouts[i].input + ", " + contenders[c].name + ": " + TimeCell(contenders[c], trial).text,
+           solved ? SpreadOf(trial) : std::nullopt});
     }
     chart.series.push_back(std::move(series));
   }

@@ -171,7 +171,8 @@ class Lab {
 [[nodiscard]] Sheet TimeSheet(const std::vector<Contender>& contenders,
                               const std::vector<Bout>& bouts,
                               const std::vector<SuiteInput>& inputs);
-// Inputs from top to bottom, time to the right; hollow where there was no answer.
+// Inputs from top to bottom, time to the right: the median of all runs, and an error bar from the least to
+// the most; hollow where there was no answer.
 [[nodiscard]] Chart TimeChart(const std::vector<Contender>& contenders,
                               const std::vector<Bout>& bouts, double time_limit);
 // The share of inputs solved within each time.
