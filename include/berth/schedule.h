@@ -72,6 +72,8 @@ struct ScheduleOptions {
   Counting counting = {};
   std::size_t beam_width = 128;                   // Of kBeam; from 1 to 1,000,000.
   std::size_t most_bytes = std::size_t{2} << 30;  // Memory for stored states, roughly.
+  // Of kAuto; from 1 to 256. The answer does not depend on it, unless time or cancellation ends the search.
+  int threads = 1;
   ExactOptions exact = {};
   // Called from the calling thread, with peaks, when the best order or the bound changes. May be
   // empty.

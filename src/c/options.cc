@@ -412,9 +412,9 @@ constexpr std::array kRows = {
 
 constexpr OptionTable<Settings> kTable(kRows);
 
-// Those of the order that have no row above.
+// Those of the order that have no row above, and no namesake among those of the placement.
 bool IsScheduleOption(std::string_view name) {
-  if (name == "algorithm" || name.starts_with("counting.")) return false;
+  if (name == "algorithm" || name == "threads" || name.starts_with("counting.")) return false;
   const auto rows = ScheduleOptionTable();
   return std::any_of(rows.begin(), rows.end(),
                      [&](const OptionInfo& info) { return info.name == name; });
@@ -423,6 +423,9 @@ bool IsScheduleOption(std::string_view name) {
 Result<void> Set(Settings& settings, std::string_view name, std::string_view value) {
   if (name == "profile") return SetProfile(settings.model.profile, value);
   if (kTable.Find(name) != nullptr) return kTable.Set(settings, name, value);
+  if (name == "threads") {  // Of all searches.
+    BERTH_TRY(SetOption(settings.plan.schedule, name, value));
+  }
   if (IsScheduleOption(name)) return SetOption(settings.plan.schedule, name, value);
   return SetOption(settings.plan.place, name, value);
 }

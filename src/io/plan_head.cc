@@ -36,6 +36,7 @@ Json PlaceOptionsOf(const Provenance& provenance) {
 Json ScheduleOptionsOf(const Provenance& provenance) {
   Json options = Json::object();
   for (const OptionInfo& option : ScheduleOptionTable()) {
+    if (option.name == "threads") continue;
     const auto value = GetOption(provenance.options.schedule, option.name);
     BERTH_CHECK(value.has_value());
     options[std::string(option.name)] = *value;

@@ -7,7 +7,7 @@
 namespace berth::internal::schedule {
 namespace {
 
-// The first temperature, as a share of the peak; it falls by kCooling kLevels times, to a
+// The first temperature of heat 1, as a share of the peak; it falls by kCooling kLevels times, to a
 // hundredth.
 constexpr double kHot = 0.06;
 constexpr double kCooling = 0.93057;
@@ -35,21 +35,12 @@ double RiseOf(Wide before, Wide now) {
 
 }  // namespace
 
-Annealer::Annealer(const Instance& instance, const std::vector<Op>& order)
+Annealer::Annealer(const Instance& instance)
     : instance_(instance),
-      best_(order),
-      best_peak_(PeakOf(instance, order)),
       position_(instance.num_ops),
       live_(instance.num_ops),
       first_(instance.buffers.size()),
       last_(instance.buffers.size()) {}
-
-void Annealer::Offer(const std::vector<Op>& order) {
-  const Bytes peak = PeakOf(instance_, order);
-  if (peak >= best_peak_) return;
-  best_ = order;
-  best_peak_ = peak;
-}
 
 void Annealer::Set(const std::vector<Op>& order) {
   order_ = order;
@@ -143,18 +134,22 @@ Bytes Annealer::Peak() const {
   return peak;
 }
 
-bool Annealer::Run(Bytes target, std::int64_t work, Budget& budget) {
-  if (best_.size() < 2) return false;
+bool Annealer::Run(const std::vector<Op>& order, Bytes target, const Cooling& cooling,
+                   Budget& budget) {
+  best_ = order;
+  best_peak_ = PeakOf(instance_, order);
+  random_ = Random(cooling.seed);
+  if (order.size() < 2) return false;
   const Bytes before = best_peak_;
   target_ = target;
   Set(best_);
-  const std::int64_t end = work_ + work;
+  const std::int64_t end = work_ + cooling.work;
   std::int64_t next_level = work_;
-  double temperature = static_cast<double>(best_peak_) * kHot / kCooling;
+  double temperature = static_cast<double>(best_peak_) * kHot * cooling.heat / kCooling;
   while (work_ < end && cost_ > 0) {
     if (work_ >= next_level) {
       if (budget.Exhausted()) break;
-      next_level += work / kLevels + 1;
+      next_level += cooling.work / kLevels + 1;
       temperature *= kCooling;
     }
     if (!budget.SpendWork(kWorkOfMove)) break;

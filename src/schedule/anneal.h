@@ -27,15 +27,19 @@ namespace berth::internal::schedule {
 
 class Annealer {
  public:
-  // `instance` must outlive this; `order` is any valid order of it.
-  Annealer(const Instance& instance, const std::vector<Op>& order);
+  // `instance` must outlive this.
+  explicit Annealer(const Instance& instance);
 
-  // Cools once, for about `work` units of a few nanoseconds, from the best order. True if that
-  // found an order with a lower peak, at best one of `target` bytes or less.
-  bool Run(Bytes target, std::int64_t work, Budget& budget);
-  // Takes `order` in place of the best if its peak is lower.
-  void Offer(const std::vector<Op>& order);
+  struct Cooling {
+    std::int64_t work;  // Units of a few nanoseconds, about.
+    std::uint64_t seed;
+    double heat = 1;  // The first temperature, in multiples of 6 % of the peak.
+  };
+  // Cools once from `order`, a valid one of the instance. True if that found an order with a lower peak, at
+  // best one of `target` bytes or less.
+  bool Run(const std::vector<Op>& order, Bytes target, const Cooling& cooling, Budget& budget);
 
+  // The best order of the last run.
   [[nodiscard]] const std::vector<Op>& order() const { return best_; }
   [[nodiscard]] Bytes peak() const { return best_peak_; }
 

@@ -17,6 +17,10 @@
 // of operators for each operator; where the memory is too little for that, the search ends with the
 // windows. After the first turn annealing (schedule/anneal.h) also looks for lower peaks, and
 // refuted limits (schedule/refute.h) raise the bound.
+//
+// What does not need each other's result runs side by side (base/side_by_side.h): the chains of annealing,
+// the beams, the directions of best-first search and, in turns that are long enough, both questions; the order
+// and the bound of a window. What is done is the same with any number of threads.
 #ifndef BERTH_SCHEDULE_EXACT_H_
 #define BERTH_SCHEDULE_EXACT_H_
 
@@ -45,6 +49,7 @@ struct ExactLimits {
   Bytes floor = 0;
   std::int64_t most_work = std::numeric_limits<std::int64_t>::max();  // A few nanoseconds each.
   std::size_t most_bytes = std::size_t{2} << 30;                      // Of memory, roughly.
+  int threads = 1;                 // The result does not depend on it.
   std::size_t many_ops = 6000;     // An instance of more is searched as a large one.
   std::size_t first_window = 128;  // Operators of the smallest windows of a large instance.
 };

@@ -92,6 +92,11 @@ constexpr std::array kRows = {
     SizeRow<&ScheduleOptions::most_bytes, kLeastBytes, kMostBytes>(
         {"most_bytes", "2147483648", "1048576..1125899906842624",
          "Approximate memory for the states of one search, in bytes."}),
+    Row{{"threads", "1", "1..256", "Threads to use; the answer does not depend on it."},
+        [](ScheduleOptions& options, std::string_view value) {
+          return internal::SetNumber(options.threads, value, 1, 256);
+        },
+        [](const ScheduleOptions& options) { return std::to_string(options.threads); }},
     BERTH_EXACT(reduction, "Operators with an obvious place in any order are not searched."),
     BERTH_EXACT(segments, "Parts that every order runs one after the other are solved separately."),
     BERTH_EXACT(cut_bound, "Minimum cuts bound the step of each operator."),

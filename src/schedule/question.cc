@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "schedule/beam.h"
 
 namespace berth::internal::schedule {
 namespace {
@@ -35,19 +34,16 @@ void Question::LowerLimit(Bytes limit) {
   }
 }
 
-Question::Answer Question::Probe(std::int64_t work, SearchStats& stats, Budget& budget) {
+Question::Found Question::Probe(std::int64_t work, Budget& budget) {
+  Found found;
   const std::int64_t cuts = prober_->cuts();
   const std::size_t constraints = prober_->precedence().added().size();
   const Prober::Verdict verdict = prober_->Run(work, budget);
-  stats.cuts += prober_->cuts() - cuts;
-  stats.constraints +=
-      static_cast<std::int64_t>(prober_->precedence().added().size() - constraints);
-  if (verdict == Prober::Verdict::kContradiction) {
-    lower_bound_ = limit_ + 1;
-    return Answer::kImpossible;
-  }
+  found.cuts = prober_->cuts() - cuts;
+  found.constraints = static_cast<std::int64_t>(prober_->precedence().added().size() - constraints);
   stable_ = verdict == Prober::Verdict::kStable;
-  return Answer::kOpen;
+  if (verdict == Prober::Verdict::kContradiction) found.answer = Answer::kImpossible;
+  return found;
 }
 
 void Question::Rebuild(Budget& budget) {
@@ -68,79 +64,158 @@ void Question::Rebuild(Budget& budget) {
   backwards_ = Reversed(reduction_.instance);
 }
 
-Question::Answer Question::Found(const std::vector<Op>& order, bool backwards) {
+void Question::Take(const std::vector<Op>& order, bool backwards) {
   std::vector<Op> forwards = order;
   if (backwards) std::reverse(forwards.begin(), forwards.end());
   order_ = Expand(constrained_, reduction_, forwards);
   BERTH_CHECK(PeakOf(instance_, order_) <= limit_);
-  return Answer::kFound;
 }
 
-Question::Answer Question::RunBeams(std::int64_t work, SearchStats& stats, Budget& budget) {
-  bool out_of_work = false;
-  for (const bool live_first : {false, true}) {
-    for (const bool backwards : {false, true}) {
-      if (backwards && !options_.backwards) continue;
-      const std::int64_t nodes = budget.nodes_spent();
-      const BeamAnswer answer =
-          Beam(backwards ? backwards_ : reduction_.instance,
-               {width_, floor_, limit_, options_.dominance, live_first, work}, budget);
-      stats.states += budget.nodes_spent() - nodes;
-      if (answer.order) return Found(*answer.order, backwards);
-      out_of_work = out_of_work || answer.out_of_work;
-      if (budget.Exhausted()) return Answer::kOpen;
-    }
+Question::Found Question::RunBeam(std::size_t k, std::int64_t work, Budget& budget) const {
+  const bool live_first = k >= (options_.backwards ? 2 : 1);
+  BeamAnswer answer = Beam(IsBackwards(k) ? backwards_ : reduction_.instance,
+                           {width_, floor_, limit_, options_.dominance, live_first, work}, budget);
+  Found found;
+  found.states = budget.nodes_spent();
+  // One that ended early has not shown that a wider one is needed.
+  found.out_of_work = answer.out_of_work || (!answer.order && budget.Exhausted());
+  if (answer.order) {
+    found.answer = Answer::kFound;
+    found.order = *std::move(answer.order);
   }
-  if (!out_of_work) width_ = std::min(width_ * kWiden, kMostWidth);
-  return Answer::kOpen;
+  return found;
 }
 
-Question::Answer Question::RunBestFirst(std::int64_t work, std::size_t bytes, SearchStats& stats,
-                                        Budget& budget) {
-  exhausted_ = true;
-  for (const bool backwards : {false, true}) {
-    if (backwards && !options_.backwards) continue;
-    auto& search = search_[backwards ? 1 : 0];
-    if (!search) {
-      search.emplace(backwards ? backwards_ : reduction_.instance, floor_, limit_,
-                     options_.dominance, options_.valleys);
-    }
-    const std::size_t states = search->num_states();
-    const BestFirst::Verdict verdict = search->Run(work, bytes, budget);
-    stats.states += static_cast<std::int64_t>(search->num_states() - states);
-    lower_bound_ = std::max(lower_bound_, std::min(limit_ + 1, search->lower_bound()));
-    if (verdict == BestFirst::Verdict::kFound) return Found(search->order(), backwards);
-    if (verdict == BestFirst::Verdict::kImpossible) {
-      lower_bound_ = limit_ + 1;
-      return Answer::kImpossible;
-    }
-    exhausted_ = exhausted_ && search->bytes() > bytes;
+Question::Found Question::RunBestFirst(bool backwards, std::int64_t work, std::size_t bytes,
+                                       Budget& budget) {
+  auto& search = search_[backwards ? 1 : 0];
+  if (!search) {
+    search.emplace(backwards ? backwards_ : reduction_.instance, floor_, limit_, options_.dominance,
+                   options_.valleys);
   }
-  return Answer::kOpen;
+  Found found;
+  const std::size_t states = search->num_states();
+  const BestFirst::Verdict verdict = search->Run(work, bytes, budget);
+  found.states = static_cast<std::int64_t>(search->num_states() - states);
+  if (verdict == BestFirst::Verdict::kFound) {
+    found.answer = Answer::kFound;
+    found.order = search->order();
+  }
+  if (verdict == BestFirst::Verdict::kImpossible) found.answer = Answer::kImpossible;
+  return found;
 }
 
-Question::Answer Question::Advance(std::int64_t work, std::size_t bytes, SearchStats& stats,
-                                   Budget& budget) {
-  if (!stable_) {
-    const Answer answer = Probe(work, stats, budget);
-    if (answer != Answer::kOpen || budget.Exhausted()) return answer;
-  }
-  Rebuild(budget);
+std::size_t Question::NumTasks(Stage stage, std::int64_t work) const {
+  if (stage == Stage::kProbing) return 1;
+  const std::size_t directions = options_.backwards ? 2 : 1;
+  if (stage == Stage::kBestFirst) return options_.best_first ? directions : 0;
   // Most known orders are optimal already, and little best-first search proves it, so beams come
   // later.
-  const bool first = std::exchange(first_turn_, false) && options_.best_first;
-  if (first) {
-    const Answer answer = RunBestFirst(work, bytes, stats, budget);
-    if (answer != Answer::kOpen || budget.Exhausted()) return answer;
+  if (!options_.beam || (first_turn_ && options_.best_first)) return 0;
+  return static_cast<std::int64_t>(width_ * instance_.num_ops) * 200 < work ? 2 * directions : 0;
+}
+
+AfterTask Question::RunTask(Stage stage, std::size_t k, std::int64_t work, std::size_t bytes,
+                            Budget& budget) {
+  found_[k] = {};
+  if (stage == Stage::kProbing) {
+    if (!stable_) found_[k] = Probe(work, budget);
+    if (found_[k].answer == Answer::kOpen && !budget.TimeIsUp()) Rebuild(budget);
+  } else if (stage == Stage::kBeams) {
+    found_[k] = RunBeam(k, kBeamShare * work, budget);
+  } else {
+    found_[k] = RunBestFirst(IsBackwards(k), work, bytes, budget);
   }
-  if (options_.beam && static_cast<std::int64_t>(width_ * instance_.num_ops) * 200 < work) {
-    const Answer answer = RunBeams(kBeamShare * work, stats, budget);
-    if (answer != Answer::kOpen || budget.Exhausted()) return answer;
+  if (found_[k].answer == Answer::kImpossible) return AfterTask::kEnd;
+  return found_[k].answer == Answer::kFound ? AfterTask::kEndGroup : AfterTask::kGoOn;
+}
+
+Question::Answer Question::EndStage(Stage stage, std::size_t counted, std::size_t bytes,
+                                    SearchStats& stats) {
+  bool out_of_work = false;
+  Answer answer = Answer::kOpen;
+  for (std::size_t k = 0; k < counted; ++k) {
+    const Found& found = found_[k];
+    stats.cuts += found.cuts;
+    stats.constraints += found.constraints;
+    stats.states += found.states;
+    out_of_work = out_of_work || found.out_of_work;
+    if (found.answer == Answer::kFound) Take(found.order, IsBackwards(k));
+    if (found.answer == Answer::kImpossible) lower_bound_ = limit_ + 1;
+    if (found.answer != Answer::kOpen) answer = found.answer;
   }
-  if (first) return Answer::kOpen;
-  if (options_.best_first) return RunBestFirst(work, bytes, stats, budget);
-  exhausted_ = stable_ && (!options_.beam || width_ == kMostWidth);
-  return Answer::kOpen;
+  if (stage == Stage::kBeams && counted > 0 && answer == Answer::kOpen && !out_of_work) {
+    width_ = std::min(width_ * kWiden, kMostWidth);
+  }
+  if (stage != Stage::kBestFirst) return answer;
+  first_turn_ = false;
+  if (!options_.best_first) {
+    exhausted_ = stable_ && (!options_.beam || width_ == kMostWidth);
+    return answer;
+  }
+  exhausted_ = true;
+  for (std::size_t k = 0; k < search_.size(); ++k) {
+    auto& search = search_[k];
+    if (!search) continue;
+    if (k >= counted) {
+      search.reset();  // Its sibling has answered, and it may have gone on until it heard of that.
+      continue;
+    }
+    lower_bound_ = std::max(lower_bound_, std::min(limit_ + 1, search->lower_bound()));
+    exhausted_ = exhausted_ && search->bytes() > bytes;
+  }
+  return answer;
+}
+
+namespace {
+
+// One stage of those that have no answer yet.
+void RunStage(Question::Stage stage, std::span<const Asked> asked,
+              std::vector<Question::Answer>& answers, int threads, SearchStats& stats,
+              Budget& budget) {
+  std::vector<std::size_t> open;
+  std::size_t group = 0;
+  std::int64_t work = 0;
+  std::int64_t nodes = 0;
+  for (std::size_t q = 0; q < asked.size(); ++q) {
+    if (answers[q] == Question::Answer::kImpossible) break;
+    if (answers[q] == Question::Answer::kFound) continue;
+    const std::size_t tasks = asked[q].question->NumTasks(stage, asked[q].work);
+    if (tasks == 0) {
+      answers[q] = asked[q].question->EndStage(stage, 0, asked[q].bytes, stats);
+      continue;
+    }
+    group = tasks;
+    work = std::max(work, asked[q].work);
+    nodes = std::max(nodes, asked[q].question->NodesOfTask(stage));
+    open.push_back(q);
+  }
+  if (open.empty()) return;
+  SideBySide tasks(open.size() * group, group, budget);
+  const auto run = [&](std::size_t i, Budget& own) {
+    const Asked& each = asked[open[i / group]];
+    return each.question->RunTask(stage, i % group, each.work, each.bytes, own);
+  };
+  tasks.Run(work < kLeastWorkForThreads ? 1 : threads, run, nodes);
+  for (std::size_t k = 0; k < open.size(); ++k) {
+    std::size_t counted = 0;
+    while (counted < group && tasks.counts(k * group + counted)) ++counted;
+    if (counted == 0) break;  // A higher limit is too low.
+    const Asked& each = asked[open[k]];
+    answers[open[k]] = each.question->EndStage(stage, counted, each.bytes, stats);
+  }
+}
+
+}  // namespace
+
+std::vector<Question::Answer> AdvanceTogether(std::span<const Asked> asked, int threads,
+                                              SearchStats& stats, Budget& budget) {
+  std::vector<Question::Answer> answers(asked.size(), Question::Answer::kOpen);
+  for (const Question::Stage stage : Question::kStages) {
+    RunStage(stage, asked, answers, threads, stats, budget);
+    if (budget.Exhausted()) break;
+  }
+  return answers;
 }
 
 }  // namespace berth::internal::schedule

@@ -4,16 +4,23 @@
 // (schedule/probe.h), which may contradict; beams; and best-first search in both directions. The
 // last two work on the instance with these constraints added and reduced again. More constraints
 // make both faster.
+//
+// A turn has a stage for each of these. The beams of a turn, and the two directions, know nothing of each
+// other, so those of a stage may run at the same time, for several questions together.
 #ifndef BERTH_SCHEDULE_QUESTION_H_
 #define BERTH_SCHEDULE_QUESTION_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "base/side_by_side.h"
 #include "berth/budget.h"
 #include "berth/schedule.h"
+#include "schedule/beam.h"
 #include "schedule/best_first.h"
 #include "schedule/instance.h"
 #include "schedule/probe.h"
@@ -37,8 +44,22 @@ class Question {
     if (prober_) prober_->AddOrder(order);
   }
 
-  // Continues for about `work` units, using at most about `bytes` bytes of memory.
-  Answer Advance(std::int64_t work, std::size_t bytes, SearchStats& stats, Budget& budget);
+  enum class Stage { kProbing, kBeams, kBestFirst };
+  static constexpr std::array kStages = {Stage::kProbing, Stage::kBeams, Stage::kBestFirst};
+
+  // The tasks of a stage in a turn of about `work` units, the same number for all questions with the same
+  // options; or 0.
+  [[nodiscard]] std::size_t NumTasks(Stage stage, std::int64_t work) const;
+  // Without these nodes a task of the stage may have done its work for nothing; the others go on later.
+  [[nodiscard]] std::int64_t NodesOfTask(Stage stage) const {
+    return stage == Stage::kBeams ? static_cast<std::int64_t>(width_ * instance_.num_ops) : 0;
+  }
+  // Runs the first stage, or task `k` of a later one, which may run at the same time as the other tasks of
+  // the stage. Each search uses at most about `bytes` bytes of memory.
+  AfterTask RunTask(Stage stage, std::size_t k, std::int64_t work, std::size_t bytes,
+                    Budget& budget);
+  // Once a stage has ended: what the first `counted` of its tasks have found.
+  Answer EndStage(Stage stage, std::size_t counted, std::size_t bytes, SearchStats& stats);
   void LowerLimit(Bytes limit);
 
   [[nodiscard]] const std::vector<Op>& order() const { return order_; }
@@ -49,11 +70,22 @@ class Question {
   [[nodiscard]] bool exhausted() const { return exhausted_; }
 
  private:
-  Answer Probe(std::int64_t work, SearchStats& stats, Budget& budget);
-  Answer RunBeams(std::int64_t work, SearchStats& stats, Budget& budget);
-  Answer RunBestFirst(std::int64_t work, std::size_t bytes, SearchStats& stats, Budget& budget);
+  // Of one task.
+  struct Found {
+    Answer answer = Answer::kOpen;
+    std::vector<Op> order;  // Of the constrained and reduced instance.
+    bool out_of_work = false;
+    std::int64_t cuts = 0;
+    std::int64_t constraints = 0;
+    std::int64_t states = 0;
+  };
+
+  Found Probe(std::int64_t work, Budget& budget);
+  [[nodiscard]] Found RunBeam(std::size_t k, std::int64_t work, Budget& budget) const;
+  Found RunBestFirst(bool backwards, std::int64_t work, std::size_t bytes, Budget& budget);
   void Rebuild(Budget& budget);
-  Answer Found(const std::vector<Op>& order, bool backwards);
+  void Take(const std::vector<Op>& order, bool backwards);
+  [[nodiscard]] bool IsBackwards(std::size_t k) const { return options_.backwards && k % 2 == 1; }
 
   const Instance& instance_;
   const ExactOptions& options_;
@@ -66,11 +98,24 @@ class Question {
   Instance constrained_;
   Reduction reduction_;
   Instance backwards_;
-  std::optional<BestFirst> search_[2];
+  std::array<std::optional<BestFirst>, 2> search_;
   std::size_t width_ = 1;
   std::vector<Op> order_;
   bool exhausted_ = false;
+  std::array<Found, 4> found_;  // By the tasks of a stage.
 };
+
+struct Asked {
+  Question* question;
+  std::int64_t work;  // Of this turn, in units of a few nanoseconds.
+  std::size_t bytes;  // Of each search.
+};
+
+// One turn of each question, the one with the highest limit first: where no order keeps within its limit,
+// the others have no answer, and what they have done is not to be used.
+[[nodiscard]] std::vector<Question::Answer> AdvanceTogether(std::span<const Asked> asked,
+                                                            int threads, SearchStats& stats,
+                                                            Budget& budget);
 
 }  // namespace berth::internal::schedule
 

@@ -129,6 +129,7 @@ class Scheduler {
     limits.floor = answer_.peak_bound;
     limits.most_work = limited ? kNoWorkLimit : kDefaultWork;
     limits.most_bytes = options_.most_bytes;
+    limits.threads = options_.threads;
     const ExactResult result = SearchExactly(
         reduction.instance, options_.exact, limits,
         [&](Bytes peak, Bytes bound) {

@@ -1,11 +1,13 @@
 #include "schedule/window.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <span>
 #include <utility>
 
 #include "base/check.h"
+#include "base/side_by_side.h"
 #include "schedule/exact.h"
 #include "schedule/reduce.h"
 #include "schedule/refute.h"
@@ -176,27 +178,39 @@ WindowSearch::WindowSearch(const Instance& instance, const ExactOptions& options
   peak_ = PeakOf(instance_, order_, &steps_, &after_);
 }
 
-bool WindowSearch::Improve(std::size_t begin, std::size_t end, Bytes lowest, const Effort& effort,
-                           SearchStats& stats, Budget& budget) {
+WindowSearch::Looked WindowSearch::LookForOrder(std::size_t begin, std::size_t end, Bytes lowest,
+                                                const Effort& effort, Budget& budget) const {
   const Instance window = Window(instance_, order_, position_, begin, end, LiveBefore(begin));
   // The least peak of a window is hard to prove, and most windows are not where the peak of the
   // whole is in the end.
   const Bytes target = lowest + (peak_ - lowest) / 2;
-  const Solved solved = Solve(window, options_, target, effort, stats, budget);
-  std::vector<Bytes> steps;
-  std::vector<Bytes> after;
-  if (PeakOf(window, solved.order, &steps, &after) >= peak_) return false;
-  const std::vector<Op> old(order_.begin() + static_cast<std::ptrdiff_t>(begin),
-                            order_.begin() + static_cast<std::ptrdiff_t>(end));
+  Looked looked;
+  Solved solved = Solve(window, options_, target, effort, looked.stats, budget);
+  if (PeakOf(window, solved.order, &looked.steps, &looked.after) < peak_) {
+    looked.order = std::move(solved.order);
+  }
+  return looked;
+}
+
+WindowSearch::Looked WindowSearch::LookForBound(std::size_t begin, std::size_t end, Bytes lowest,
+                                                const Effort& effort, Budget& budget) const {
+  const Instance part = Part(instance_, order_, position_, begin, end);
+  Looked looked;
+  looked.bound = Solve(part, options_, lowest, effort, looked.stats, budget).lower_bound;
+  return looked;
+}
+
+void WindowSearch::Take(std::size_t begin, const Looked& better) {
+  const auto first = order_.begin() + static_cast<std::ptrdiff_t>(begin);
+  const std::vector<Op> old(first, first + static_cast<std::ptrdiff_t>(better.order.size()));
   for (std::size_t k = 0; k < old.size(); ++k) {
-    const Op local = solved.order[k];
+    const Op local = better.order[k];
     const Op v = old[local];
     order_[begin + k] = v;
     position_[v] = static_cast<Op>(begin + k);
-    steps_[v] = steps[local];
-    after_[v] = after[local];
+    steps_[v] = better.steps[local];
+    after_[v] = better.after[local];
   }
-  return true;
 }
 
 std::size_t WindowSearch::Highest() const {
@@ -228,8 +242,8 @@ bool WindowSearch::RaiseBoundAround(Op v, Bytes floor, SearchStats& stats, Budge
   return true;
 }
 
-bool WindowSearch::Advance(Bytes floor, std::int64_t work, std::size_t bytes, SearchStats& stats,
-                           Budget& budget) {
+bool WindowSearch::Advance(Bytes floor, std::int64_t work, std::size_t bytes, int threads,
+                           SearchStats& stats, Budget& budget) {
   const std::size_t n = order_.size();
   for (std::int64_t spent = 0; spent < work && !budget.Exhausted();) {
     if (!budget.SpendWork(static_cast<std::int64_t>(n / 2))) break;
@@ -240,15 +254,27 @@ bool WindowSearch::Advance(Bytes floor, std::int64_t work, std::size_t bytes, Se
     const std::size_t begin = at - std::min(at, size_ / 2);
     const std::size_t end = std::min(n, begin + size_);
     const Effort effort{kWorkOfOperator * static_cast<std::int64_t>(size_) << (kMoreWork * round_),
-                        bytes};
+                        bytes / 2};
     spent += 2 * effort.work;
-    if (Improve(begin, end, lowest, effort, stats, budget)) {
+    std::array<Looked, 2> looked;
+    SideBySide both(looked.size(), looked.size(), budget);
+    both.Run(effort.work < kLeastWorkForThreads ? 1 : threads, [&](std::size_t i, Budget& own) {
+      looked[i] = i == 0 ? LookForOrder(begin, end, lowest, effort, own)
+                         : LookForBound(begin, end, lowest, effort, own);
+      return looked[i].order.empty() ? AfterTask::kGoOn : AfterTask::kEnd;
+    });
+    for (std::size_t i = 0; i < looked.size() && both.counts(i); ++i) {
+      stats.cuts += looked[i].stats.cuts;
+      stats.constraints += looked[i].stats.constraints;
+      stats.states += looked[i].stats.states;
+      bound_ = std::max(bound_, looked[i].bound);
+    }
+    if (!looked[0].order.empty()) {
+      Take(begin, looked[0]);
       size_ = first_size_;
       round_ = 0;
       continue;
     }
-    const Instance part = Part(instance_, order_, position_, begin, end);
-    bound_ = std::max(bound_, Solve(part, options_, lowest, effort, stats, budget).lower_bound);
     size_ *= 2;
     if (size_ <= kMostSize && end - begin < n) continue;
     size_ = first_size_;

@@ -59,9 +59,10 @@ class WindowSearch {
   WindowSearch(const Instance& instance, const ExactOptions& options, std::vector<Op> order,
                std::size_t first_size);
 
-  // Continues for about `work` units of a few nanoseconds. No order has a peak below `floor`.
-  // Returns false if nothing is left to try.
-  bool Advance(Bytes floor, std::int64_t work, std::size_t bytes, SearchStats& stats,
+  // Continues for about `work` units of a few nanoseconds, with at most about `bytes` bytes of memory. No order
+  // has a peak below `floor`. Returns false if nothing is left to try. With several threads, the bound of a
+  // window is looked for while its order is, in case that there is no better one.
+  bool Advance(Bytes floor, std::int64_t work, std::size_t bytes, int threads, SearchStats& stats,
                Budget& budget);
 
   // Refutes limits (schedule/refute.h) for the operators of a window around v by themselves. No order
@@ -80,9 +81,20 @@ class WindowSearch {
   }
   // Position of the operator of the highest step.
   [[nodiscard]] std::size_t Highest() const;
-  // True if it lowered the highest step of the window. No order has a peak below `lowest`.
-  bool Improve(std::size_t begin, std::size_t end, Bytes lowest, const Effort& effort,
-               SearchStats& stats, Budget& budget);
+  // A better order of a window, or the bound of its part.
+  struct Looked {
+    std::vector<Op> order;  // Of the positions in the window; empty if none is better.
+    std::vector<Bytes> steps;
+    std::vector<Bytes> after;
+    Bytes bound = 0;
+    SearchStats stats;
+  };
+  // No order has a peak below `lowest`.
+  [[nodiscard]] Looked LookForOrder(std::size_t begin, std::size_t end, Bytes lowest,
+                                    const Effort& effort, Budget& budget) const;
+  [[nodiscard]] Looked LookForBound(std::size_t begin, std::size_t end, Bytes lowest,
+                                    const Effort& effort, Budget& budget) const;
+  void Take(std::size_t begin, const Looked& better);
 
   const Instance& instance_;
   const ExactOptions& options_;

@@ -15,6 +15,7 @@ std::string OtherValue(const OptionInfo& info) {
   if (info.name == "algorithm") return "greedy";
   if (info.name == "beam_width") return "3";
   if (info.name == "most_bytes") return "1048576";
+  if (info.name == "threads") return "3";
   ADD_FAILURE() << "no other value known for " << info.name;
   return "";
 }

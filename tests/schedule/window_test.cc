@@ -190,7 +190,7 @@ TEST(WindowSearch, KeepsAnOrderAndATrueBound) {
     SearchStats stats;
     Budget budget;
     int turns = 0;
-    while (search.Advance(0, 1, std::size_t{1} << 30, stats, budget)) ASSERT_LT(++turns, 1000);
+    while (search.Advance(0, 1, std::size_t{1} << 30, 1, stats, budget)) ASSERT_LT(++turns, 1000);
     ASSERT_TRUE(IsOrder(instance, search.order()));
     ASSERT_EQ(search.peak(), PeakOf(instance, search.order()));
     // The last window is the whole instance.
@@ -276,18 +276,23 @@ TEST(Annealer, LowersThePeakAndKeepsAnOrder) {
     Random random(seed);
     const std::vector<Op> order = RandomOrder(instance, random);
     const Bytes least = Brute(instance).LeastPeak();
-    Annealer annealer(instance, order);
+    Annealer annealer(instance);
+    std::vector<Op> best = order;
+    Bytes peak = PeakOf(instance, order);
     Budget budget;
-    for (int run = 0; run < 4 && annealer.peak() > least; ++run) {
-      const Bytes before = annealer.peak();
-      const bool lower = annealer.Run(before - 1, 20'000, budget);
-      ASSERT_EQ(lower, annealer.peak() < before);
+    for (std::uint64_t run = 0; run < 4 && peak > least; ++run) {
+      const Bytes before = peak;
+      const bool lower = annealer.Run(best, before - 1, {20'000, 4 * seed + run}, budget);
+      best = annealer.order();
+      peak = annealer.peak();
+      ASSERT_TRUE(IsOrder(instance, best));
+      ASSERT_EQ(peak, PeakOf(instance, best));
+      ASSERT_LE(peak, before);
+      ASSERT_EQ(lower, peak < before);
     }
-    ASSERT_TRUE(IsOrder(instance, annealer.order()));
-    ASSERT_EQ(annealer.peak(), PeakOf(instance, annealer.order()));
-    ASSERT_GE(annealer.peak(), least);
-    lowered += annealer.peak() < PeakOf(instance, order) ? 1 : 0;
-    least_found += annealer.peak() == least ? 1 : 0;
+    ASSERT_GE(peak, least);
+    lowered += peak < PeakOf(instance, order) ? 1 : 0;
+    least_found += peak == least ? 1 : 0;
   }
   EXPECT_GT(lowered, 200u);
   EXPECT_GT(least_found, 950u);
@@ -318,12 +323,12 @@ TEST(Annealer, CountsSizesOfAnyScale) {
     const Bytes before = PeakOf(small, order);
     ASSERT_LE(before << kScale, kMaxBytes);
     Budget budget;
-    Annealer annealer_of_small(small, order);
-    Annealer annealer_of_large(large, order);
+    Annealer annealer_of_small(small);
+    Annealer annealer_of_large(large);
     constexpr std::int64_t kWork = 2'000'000;
     const Bytes target = before / 2;
-    EXPECT_TRUE(annealer_of_small.Run(target, kWork, budget));
-    EXPECT_TRUE(annealer_of_large.Run(target << kScale, kWork, budget));
+    EXPECT_TRUE(annealer_of_small.Run(order, target, {kWork, 1}, budget));
+    EXPECT_TRUE(annealer_of_large.Run(order, target << kScale, {kWork, 1}, budget));
     EXPECT_EQ(annealer_of_large.order(), annealer_of_small.order());
     EXPECT_EQ(annealer_of_large.peak(), annealer_of_small.peak() << kScale);
   }

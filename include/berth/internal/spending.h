@@ -53,6 +53,16 @@ class [[gnu::visibility("default")]] Spending {
     whole_ = &leader;
     follows_only_ = true;
   }
+  // The same on another thread than that of `leader`, whose listeners are not called from there.
+  void FollowBeside(Spending & leader) {
+    Follow(leader);
+    is_beside_ = true;
+  }
+  // Counts what `follower`, whose own spending ends here, has spent.
+  void Absorb(const Spending& follower) {
+    nodes_spent_ += follower.nodes_spent_;
+    work_spent_ += follower.work_spent_;
+  }
 
   // True once any limit is reached. Reads the clock.
   [[nodiscard]] bool Exhausted() { return exhausted_ || nodes_spent_ >= node_limit_ || !Poll(); }
@@ -113,6 +123,7 @@ class [[gnu::visibility("default")]] Spending {
 
   Spending* whole_ = nullptr;  // That this is a part of, or follows.
   bool follows_only_ = false;
+  bool is_beside_ = false;  // On another thread than `whole_`.
   std::int64_t nodes_spent_ = 0;
   int until_poll_ = 1;  // The first node polls: a search cancelled before its start visits none.
   std::int64_t work_spent_ = 0;
@@ -163,7 +174,8 @@ class TimeKept {
 
 inline bool Spending::Poll() {
   until_poll_ = kPollInterval;
-  for (const Spending* budget = this; budget != nullptr; budget = budget->whole_) {
+  for (const Spending* budget = this; budget != nullptr;
+       budget = budget->is_beside_ ? nullptr : budget->whole_) {
     for (const PollListener* each = budget->listeners_; each != nullptr; each = each->next_) {
       each->on_poll_();
     }
