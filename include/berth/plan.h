@@ -94,8 +94,10 @@ struct PlanOptions {
   std::optional<Order> order = {};
   // With `spill`, `recompute` or several memories: further orders to start from.
   std::vector<Order> more_orders = {};
-  ScheduleOptions schedule = {};  // Its `counting` says which tensors the plan has.
-  PlaceOptions place = {};        // `minimize` is off by default, as in Place().
+  // Its `counting` says which tensors the plan has; `threads` and `most_bytes` are of the searches for the
+  // order and, with `spill`, for the residencies.
+  ScheduleOptions schedule = {};
+  PlaceOptions place = {};  // `minimize` is off by default, as in Place().
   // Where tensors may be, and what they cost there. The least cost is looked for. With `spill`: each
   // memory is a scratchpad, and each tensor may be in one of them only. Not with `recompute`. With
   // GraphMemories::may_move tensors may be copied from one memory to another; not with `spill`.

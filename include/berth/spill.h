@@ -93,8 +93,11 @@ struct SpillOptions {
   // each operator or tensor.
   std::int64_t max_states = 2'000'000;
   // Memory for stored states, roughly; at least 1 MiB. When it is full, exact search ends and beams
-  // become narrower. The graph itself, about n^2 / 4 bytes for n operators, is not included.
+  // become narrower. The graph itself, about n^2 / 4 bytes for n operators, is not included. More threads do
+  // not take more of it.
   std::size_t most_bytes = std::size_t{2} << 30;
+  // From 1 to 256. The answer does not depend on it, unless time or cancellation ends the search.
+  int threads = 1;
   // Called from the calling thread, with avoidable traffic, when the best schedule or the bound
   // changes. Schedules have no addresses yet. May be empty.
   std::function<void(const Progress&)> progress;

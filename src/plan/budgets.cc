@@ -51,8 +51,11 @@ Result<NamedBudgets> NamedBudgetsOf(const Graph& graph, const PlanOptions& optio
 Result<NamedBudgets> FindBudgets(const Graph& graph, const Counting& counting, Budget& budget,
                                  std::size_t most_bytes) {
   BERTH_TRY(Validate(graph));
-  return internal::plan::FindBudgetsOfValid(graph, counting, FindLeastMemory(graph, counting),
-                                            most_bytes, budget);
+  ScheduleOptions schedule;
+  schedule.counting = counting;
+  schedule.most_bytes = most_bytes;
+  return internal::plan::FindBudgetsOfValid(graph, schedule, FindLeastMemory(graph, counting),
+                                            budget);
 }
 
 namespace internal::plan {
@@ -91,17 +94,17 @@ LeastMemory LeastWithoutCopies(const Graph& graph, const Counting& counting) {
 
 }  // namespace
 
-Result<NamedBudgets> FindBudgetsOfValid(const Graph& graph, const Counting& counting,
-                                        const LeastMemory& least, std::size_t most_bytes,
-                                        Budget& budget) {
+Result<NamedBudgets> FindBudgetsOfValid(const Graph& graph, const ScheduleOptions& schedule,
+                                        const LeastMemory& least, Budget& budget) {
   NamedBudgets named;
   named.least = least;
   std::size_t loads = 0;
-  const Graph loaded = WithLoads(graph, counting, loads);
+  const Graph loaded = WithLoads(graph, schedule.counting, loads);
   ScheduleOptions options;
-  options.counting.unsized_as_zero = counting.unsized_as_zero;
-  options.most_bytes = most_bytes;
-  const PlanAnswer answer = BERTH_TRY(schedule::ScheduleValid(loaded, options, budget));
+  options.counting.unsized_as_zero = schedule.counting.unsized_as_zero;
+  options.most_bytes = schedule.most_bytes;
+  options.threads = schedule.threads;
+  const PlanAnswer answer = BERTH_TRY(internal::schedule::ScheduleValid(loaded, options, budget));
   named.least_peak = std::max(answer.best->peak(), named.least.bytes);
   named.peak_proved = answer.outcome == Outcome::kOptimal;
   named.peak_bound = answer.peak_bound;
@@ -118,13 +121,13 @@ Result<NamedBudgets> NamedBudgetsOfValid(const Graph& graph, const PlanOptions& 
   const Counting& counting = options.schedule.counting;
   const bool copies = options.spill || !options.recompute;
   if (copies || (!counting.inputs && !counting.parameters)) {
-    return FindBudgetsOfValid(graph, counting, FindLeastMemory(graph, counting),
-                              options.schedule.most_bytes, budget);
+    return FindBudgetsOfValid(graph, options.schedule, FindLeastMemory(graph, counting), budget);
   }
   ScheduleOptions schedule;
   schedule.counting = counting;
   schedule.most_bytes = options.schedule.most_bytes;
-  PlanAnswer found = BERTH_TRY(schedule::ScheduleValid(graph, schedule, budget));
+  schedule.threads = options.schedule.threads;
+  PlanAnswer found = BERTH_TRY(internal::schedule::ScheduleValid(graph, schedule, budget));
   NamedBudgets named;
   named.least = LeastWithoutCopies(graph, counting);
   named.least_peak = found.best->peak();

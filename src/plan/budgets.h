@@ -2,19 +2,19 @@
 #ifndef BERTH_PLAN_BUDGETS_H_
 #define BERTH_PLAN_BUDGETS_H_
 
-#include <cstddef>
-
 #include "berth/budget.h"
 #include "berth/graph.h"
 #include "berth/plan.h"
 #include "berth/result.h"
+#include "berth/schedule.h"
 
 namespace berth::internal::plan {
 
-// As FindBudgets(). `graph` must be valid, and `least` what FindLeastMemory() gives.
-[[nodiscard]] Result<NamedBudgets> FindBudgetsOfValid(const Graph& graph, const Counting& counting,
-                                                      const LeastMemory& least,
-                                                      std::size_t most_bytes, Budget& budget);
+// As FindBudgets(). `graph` must be valid, and `least` what FindLeastMemory() gives. Of `schedule` count
+// `counting`, `most_bytes` and `threads`.
+[[nodiscard]] Result<NamedBudgets> FindBudgetsOfValid(const Graph& graph,
+                                                      const ScheduleOptions& schedule,
+                                                      const LeastMemory& least, Budget& budget);
 
 // As NamedBudgetsOf(). `graph` must be valid.
 [[nodiscard]] Result<NamedBudgets> NamedBudgetsOfValid(const Graph& graph,

@@ -198,6 +198,7 @@ class Planner {
     spill.orders = {first, ProgramOrder(graph_)};
     spill.placer = nullptr;
     spill.most_bytes = options_.schedule.most_bytes;
+    spill.threads = options_.schedule.threads;
     Budget part(budget_, kShareOfSpills);
     if (!part.has_time_limit()) part.SetNodeLimit(std::min(kNodesOfSpills, part.node_limit()));
     const auto answer = PlanWithSpills(graph_, spill, part);

@@ -151,14 +151,15 @@ Result<PlanAnswer> PlanWithinCapacity(const Graph& graph, const PlanOptions& opt
   } else {
     Budget part(budget, 1.0 / kPartOfOrderWithSpills);  // What is left over is for the spills.
     if (budget.has_node_limit()) part.SetNodeLimit(part.node_limit() / kPartOfOrderWithSpills);
-    named = BERTH_TRY(internal::plan::FindBudgetsOfValid(
-        graph, counting, internal::spill::LeastOf(model), options.schedule.most_bytes, part));
+    named = BERTH_TRY(internal::plan::FindBudgetsOfValid(graph, options.schedule,
+                                                         internal::spill::LeastOf(model), part));
   }
   SpillOptions spill;
   spill.capacity = named.Of(*options.capacity);
   spill.counting = counting;
   spill.fixed_order = fixed;
   spill.most_bytes = options.schedule.most_bytes;
+  spill.threads = options.schedule.threads;
   spill.gap = options.gap;
   if (options.order) {
     spill.orders = {*options.order};

@@ -136,6 +136,7 @@ class Planner {
     spill.orders = orders;
     spill.fixed_order = fixed;
     spill.most_bytes = options_.schedule.most_bytes;
+    spill.threads = options_.schedule.threads;
     spill.gap = fixed ? 0 : options_.gap;
     spill.placer = [&](const Problem& problem, Budget& own) {
       return Place(problem, options_.place, own);

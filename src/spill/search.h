@@ -107,6 +107,11 @@ class Search {
   // `capacity` is at least what any operator needs. `bound` may be null; all must outlive this.
   Search(const Model& model, Bytes capacity, const SpillRules& rules, const Bound* bound,
          Effort& effort);
+  // The same search with an effort of its own, for another thread: without states, or a bound.
+  Search(const Search& other, Effort& effort)
+      : Search(other.model_, other.capacity_, other.rules_, nullptr, effort) {
+    hint_ = other.hint_;
+  }
 
   // The cheapest schedule of a beam over all orders, below `limit`; nothing if there is none.
   // `exact` is set if no state was ever discarded: then nothing is cheaper than the result. Spends
@@ -130,6 +135,7 @@ class Search {
 
   // Estimates the remaining cost by `bound` from now on; null: no estimate.
   void SetBound(const Bound* bound) { bound_ = bound; }
+  [[nodiscard]] bool has_bound() const { return bound_ != nullptr; }
   // A known order, by which a beam guesses which storages are needed last.
   void SetHint(std::span<const OpIndex> order) {
     hint_.assign(order.size(), 0);

@@ -1,14 +1,18 @@
 #include "spill/segments.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "base/numbers.h"
+#include "base/side_by_side.h"
 #include "base/wide.h"
 
 namespace berth::internal::spill {
@@ -312,35 +316,95 @@ Bytes SegmentBound::Remaining(const StateView& state) const {
   return sum;
 }
 
+namespace {
+
+// The bounds of the parts along `order` that have the steps of `width` pieces, by their first piece. A few of
+// them at a time are searched side by side, each with an equal share of what is left.
+class WindowParts {
+ public:
+  static constexpr std::size_t kMostPieces = 48;
+  static constexpr std::size_t kTogether = 8;
+
+  WindowParts(const Model& model, Bytes capacity, const SpillRules& rules,
+              std::span<const OpIndex> order)
+      : model_(model),
+        capacity_(capacity),
+        rules_(rules),
+        pieces_(std::min(model.num_operators, kMostPieces)) {
+    options_.states = kStates;
+    options_.leaf_operators = model.num_operators;  // What two halves add up to is known already.
+    std::vector<std::size_t> position(model.num_operators, 0);
+    for (std::size_t i = 0; i < order.size(); ++i) position[order[i].position()] = i;
+    home_ = HomesOf(model, position);
+  }
+
+  [[nodiscard]] std::size_t pieces() const { return pieces_; }
+
+  [[nodiscard]] std::vector<Bytes> Values(std::size_t width, int threads, Effort& effort,
+                                          Budget& budget) const {
+    const std::size_t count = pieces_ + 1 - width;
+    std::vector<Bytes> values(count, 0);
+    for (std::size_t begin = 0; begin < count; begin += kTogether) {
+      if (effort.spent() || budget.Exhausted()) break;
+      const std::size_t together = std::min(kTogether, count - begin);
+      const std::int64_t share = effort.work / static_cast<std::int64_t>(together);
+      std::array<std::int64_t, kTogether> spent = {};
+      const auto solve = [&](std::size_t k, Budget& own) {
+        Effort mine{.work = share, .most_bytes = effort.most_bytes / kTogether};
+        values[begin + k] = Value(begin + k, width, mine, own);
+        spent[k] = share - mine.work;
+        return AfterTask::kGoOn;
+      };
+      SideBySide(together, together, budget).Run(threads, solve, kStates);
+      effort.work -= std::accumulate(spent.begin(), spent.end(), std::int64_t{0});
+    }
+    return values;
+  }
+
+ private:
+  static constexpr std::size_t kStates = 40'000;
+
+  [[nodiscard]] Bytes Value(std::size_t first, std::size_t width, Effort& effort,
+                            Budget& budget) const {
+    std::size_t bytes_asked = 0;
+    const Context context{capacity_, rules_, options_, effort, budget, bytes_asked};
+    const auto part = PartAlong(model_, home_, BeginOf(first), BeginOf(first + width), context);
+    return part ? part->value() : 0;
+  }
+  [[nodiscard]] std::size_t BeginOf(std::size_t piece) const {
+    return piece * model_.num_operators / pieces_;
+  }
+
+  const Model& model_;
+  const Bytes capacity_;
+  const SpillRules& rules_;
+  const std::size_t pieces_;
+  SegmentOptions options_;
+  std::vector<std::size_t> home_;
+};
+
+}  // namespace
+
 Bytes WindowBound(const Model& model, Bytes capacity, const SpillRules& rules,
-                  std::span<const OpIndex> order, Bytes upper, Effort& effort, Budget& budget) {
-  constexpr std::size_t kMostPieces = 48;
-  constexpr std::size_t kWidest = kMostPieces / 3;
+                  std::span<const OpIndex> order, Bytes upper, int threads, Effort& effort,
+                  Budget& budget) {
+  constexpr std::size_t kWidest = WindowParts::kMostPieces / 3;
   constexpr std::size_t kMostOperators = 8192;
-  const std::size_t n = model.num_operators;
-  if (n > kMostOperators) return 0;
-  SegmentOptions options;
-  options.states = 40'000;
-  options.leaf_operators = n;  // What two halves add up to is known already.
-  std::size_t bytes_asked = 0;
-  const Context context{capacity, rules, options, effort, budget, bytes_asked};
-  std::vector<std::size_t> position(n, 0);
-  for (std::size_t i = 0; i < order.size(); ++i) position[order[i].position()] = i;
-  const std::vector<std::size_t> home = HomesOf(model, position);
-  const std::size_t pieces = std::min(n, kMostPieces);
-  const auto begin_of = [&](std::size_t piece) { return piece * n / pieces; };
+  if (model.num_operators > kMostOperators) return 0;
+  const WindowParts parts(model, capacity, rules, order);
+  const std::size_t pieces = parts.pieces();
   // Of the pieces [a, b): by itself or in parts.
   std::vector<std::vector<Bytes>> value(pieces + 1, std::vector<Bytes>(pieces + 1, 0));
   std::vector<Bytes> before(pieces + 1, 0);  // The most of all pieces before.
   for (std::size_t width = 1; width <= std::min(kWidest, pieces); ++width) {
+    if (effort.spent() || budget.Exhausted()) break;
+    const std::vector<Bytes> alone = parts.Values(width, threads, effort, budget);
     for (std::size_t a = 0; a + width <= pieces; ++a) {
-      if (effort.spent() || budget.Exhausted()) return before[pieces];
       const std::size_t b = a + width;
+      value[a][b] = std::max(value[a][b], alone[a]);
       for (std::size_t m = a + 1; m < b; ++m) {
         value[a][b] = std::max(value[a][b], value[a][m] + value[m][b]);
       }
-      const auto part = PartAlong(model, home, begin_of(a), begin_of(b), context);
-      if (part) value[a][b] = std::max(value[a][b], part->value());
     }
     for (std::size_t b = 1; b <= pieces; ++b) {
       for (std::size_t a = b > width ? b - width : 0; a < b; ++a) {

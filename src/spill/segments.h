@@ -63,11 +63,12 @@ class SegmentBound : public Bound {
 // Where the parts begin and end matters: a part that ends in the middle of a cell of a network loses what
 // that cell must spill. So all runs of steps along `order` are parts, of up to a third of it, the short
 // ones first, and those that do not overlap and add up to the most count. `order` should be a good one.
-// `upper`: where the bound reaches this, it ends. `model` must have its ancestors. Cost: some 600 searches
-// of at most 40,000 states; it ends with the effort or the budget, too.
+// Parts of the same number of steps are searched side by side, on `threads` threads. `upper`: where the bound
+// reaches this, it ends. `model` must have its ancestors. Cost: some 600 searches of at most 40,000 states;
+// it ends with the effort or the budget, too.
 [[nodiscard]] Bytes WindowBound(const Model& model, Bytes capacity, const SpillRules& rules,
-                                std::span<const OpIndex> order, Bytes upper, Effort& effort,
-                                Budget& budget);
+                                std::span<const OpIndex> order, Bytes upper, int threads,
+                                Effort& effort, Budget& budget);
 
 }  // namespace berth::internal::spill
 

@@ -30,6 +30,7 @@
 
 #include "base/check.h"
 #include "base/gap.h"
+#include "base/side_by_side.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "base/wide.h"
@@ -51,7 +52,9 @@ namespace berth {
 
 namespace {
 
+using internal::AfterTask;
 using internal::OpIndex;
+using internal::SideBySide;
 using internal::spill::Action;
 using internal::spill::AddressAnswer;
 using internal::spill::Addressed;
@@ -151,6 +154,7 @@ class Planner {
   }};
   static constexpr std::size_t kStagesOfKnown = 2;  // For one order, before other searches.
   static constexpr std::size_t kStagesOfLast = 4;   // The same, after the search over all orders.
+  static constexpr std::size_t kStageTogether = 2;  // The beams from here on run side by side.
   static constexpr std::size_t kWindowStage = 1;    // The bound by windows comes after its beams.
   static constexpr std::size_t kSegmentStage = 2;   // Segment bounds come before this stage.
   static constexpr int kPriceIterations = 2000;
@@ -337,7 +341,7 @@ class Planner {
       Budget part(search_budget(), 1);
       LimitNodes(part);
       Prove(internal::spill::PeakBound(graph_, options_.counting, model_, capacity,
-                                       options_.most_bytes, part));
+                                       options_.most_bytes, options_.threads, part));
     }
     if (rules.cuts && !done()) {
       const Share share(*this, 1, 4);
@@ -369,8 +373,84 @@ class Planner {
     const Share share(*this, 1, 4);
     Budget part(search_budget(), 1);
     LimitNodes(part);
-    Prove(WindowBound(model, options_.capacity, options_.rules, BestOrder(), best_cost(), effort_,
-                      part));
+    Prove(WindowBound(model, options_.capacity, options_.rules, BestOrder(), best_cost(),
+                      options_.threads, effort_, part));
+  }
+
+  // What a beam takes.
+  struct Expense {
+    std::int64_t nodes = 0;
+    std::int64_t work = 0;
+    void Raise(const Expense& other) {
+      nodes = std::max(nodes, other.nodes);
+      work = std::max(work, other.work);
+    }
+  };
+
+  // The beams of a stage, one after the other; with prices in the bound, a single one. Each looks for less than
+  // those before it have found. True if nothing cheaper than the best schedule exists. Raises `most` to
+  // the most that one of them has taken.
+  bool RunBeams(Search& search, const Stage& stage, const std::vector<OpIndex>& order, bool priced,
+                Expense& most) {
+    for (const int alpha : kAlphas) {
+      if (priced && alpha > 0) break;  // The bound has the price of memory in it.
+      bool exact = false;
+      const Expense before{search_budget().nodes_spent(), effort_.work};
+      auto found =
+          search.Beam({stage.width, alpha, stage.max_sets}, best_cost(), exact, search_budget());
+      most.Raise({search_budget().nodes_spent() - before.nodes, before.work - effort_.work});
+      if (found) Add(std::move(*found), order);
+      if (exact) return true;
+      if (done() || best_cost() == 0 || Exhausted()) break;
+    }
+    return false;
+  }
+
+  // Whether an equal share of what is left is enough for each beam of a stage, if one of the stage before took
+  // `before`: a beam of twice the width takes about twice as much.
+  [[nodiscard]] bool HasEnough(std::size_t stage, const Expense& before) const {
+    const auto shares = static_cast<std::int64_t>(kAlphas.size() * kStages[stage].width);
+    const auto width_before = static_cast<std::int64_t>(kStages[stage - 1].width);
+    const auto is_enough = [&](std::int64_t taken, std::int64_t left) {
+      return taken <= left / shares * width_before;
+    };
+    return is_enough(before.nodes, search_budget().node_limit() - search_budget().nodes_spent()) &&
+           is_enough(before.work, effort_.work);
+  }
+
+  // The same side by side, each with an equal share of the nodes, the work and the memory.
+  bool RunBeamsTogether(const Search& search, const Stage& stage, const std::vector<OpIndex>& order,
+                        Expense& most) {
+    struct Beam {
+      Effort effort;
+      std::optional<Schedule> found;
+      bool exact = false;
+      std::int64_t nodes = 0;
+    };
+    constexpr auto kBeams = static_cast<std::int64_t>(kAlphas.size());
+    const Effort share{effort_.work / kBeams, effort_.most_bytes / kAlphas.size()};
+    const Bytes limit = best_cost();
+    std::vector<Beam> beams(kAlphas.size(), {share, std::nullopt});
+    SideBySide tasks(beams.size(), beams.size(), search_budget());
+    tasks.Run(options_.threads, [&](std::size_t i, Budget& own) {
+      Beam& beam = beams[i];
+      Search mine(search, beam.effort);
+      beam.found = mine.Beam({stage.width, kAlphas[i], stage.max_sets}, limit, beam.exact, own);
+      beam.nodes = own.nodes_spent();
+      const bool least = beam.found && beam.found->cost <= bound_;
+      return beam.exact || least ? AfterTask::kEnd : AfterTask::kGoOn;
+    });
+    bool exact = false;
+    for (std::size_t i = 0; i < beams.size() && tasks.counts(i); ++i) {
+      const Expense taken{beams[i].nodes, share.work - beams[i].effort.work};
+      most.Raise(taken);
+      effort_.work -= taken.work;
+      if (beams[i].found && beams[i].found->cost < best_cost()) {
+        Add(*std::move(beams[i].found), order);
+      }
+      exact = beams[i].exact;
+    }
+    return exact;
   }
 
   // Beams and best-first searches in turn. With an order, a proof holds for that order only.
@@ -391,6 +471,7 @@ class Planner {
       if (prices->value() >= best_cost()) return;
       search.SetBound(prices.get());
     }
+    Expense of_beam;  // The most that one took so far.
     for (std::size_t stage = 0; stage < num_stages; ++stage) {
       if (done() || best_cost() == 0) break;
       if (stage == kSegmentStage && options_.rules.segments && !is_chain) {
@@ -403,17 +484,14 @@ class Planner {
         if (segments->value() / 3 >= best_cost() / 4) search.SetBound(segments.get());
       }
       if (!is_chain) search.SetHint(BestOrder());
-      for (const int alpha : kAlphas) {
-        if (prices && alpha > 0) break;  // The bound has the price of memory in it.
-        bool exact = false;
-        auto found = search.Beam({kStages[stage].width, alpha, kStages[stage].max_sets},
-                                 best_cost(), exact, search_budget());
-        if (found) Add(std::move(*found), order);
-        if (exact) {
-          prove(best_cost());
-          return;
-        }
-        if (done() || best_cost() == 0 || Exhausted()) break;
+      const bool together =
+          stage >= kStageTogether && !search.has_bound() && HasEnough(stage, of_beam);
+      const bool exact = together
+                             ? RunBeamsTogether(search, kStages[stage], order, of_beam)
+                             : RunBeams(search, kStages[stage], order, prices != nullptr, of_beam);
+      if (exact) {
+        prove(best_cost());
+        return;
       }
       if (done() || best_cost() == 0 || Exhausted()) break;
       if (stage == kWindowStage && !is_chain) BoundByWindows(model);
@@ -673,6 +751,10 @@ Result<void> Check(const Graph& graph, const SpillOptions& options) {
   if (options.max_states < 1) {
     return Fail(ErrorCode::kInvalidOptions,
                 "max_states is " + std::to_string(options.max_states) + ", less than 1");
+  }
+  if (options.threads < 1 || options.threads > 256) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "threads is " + std::to_string(options.threads) + " but must be from 1 to 256");
   }
   return internal::ValidateMostBytes(options.most_bytes);
 }

@@ -25,7 +25,7 @@ constexpr std::size_t kMostBytes = std::size_t{1} << 30;
 Bytes PeaksOf(const Graph& graph, const Counting& counting, Bytes capacity) {
   Budget budget;
   return spill::PeakBound(graph, counting, spill::CompileModel(graph, counting), capacity,
-                          kMostBytes, budget);
+                          kMostBytes, 1, budget);
 }
 
 Bytes WindowsOf(const Graph& graph, const Counting& counting, Bytes capacity, const Order& order) {
@@ -33,7 +33,7 @@ Bytes WindowsOf(const Graph& graph, const Counting& counting, Bytes capacity, co
   spill::Effort effort;
   Budget budget;
   return spill::WindowBound(model, capacity, {}, spill::ReduceOrder(model, order), spill::kNoCost,
-                            effort, budget);
+                            /*threads=*/2, effort, budget);
 }
 
 Bytes WholeOf(const Graph& graph, const Counting& counting, Bytes capacity,
@@ -199,13 +199,13 @@ TEST(BoundsTest, EndWithTheirLimits) {
   cancelled.Cancel();
   spill::Effort effort;
   EXPECT_EQ(spill::WholeBound(model, 30, spill::kNoCost, effort, cancelled), 0);
-  EXPECT_EQ(spill::PeakBound(graph, {}, model, 30, kMostBytes, cancelled), 0);
+  EXPECT_EQ(spill::PeakBound(graph, {}, model, 30, kMostBytes, 1, cancelled), 0);
   const std::vector<OpIndex> order = spill::ReduceOrder(model, ProgramOrder(graph));
-  EXPECT_EQ(spill::WindowBound(model, 30, {}, order, spill::kNoCost, effort, cancelled), 0);
+  EXPECT_EQ(spill::WindowBound(model, 30, {}, order, spill::kNoCost, 1, effort, cancelled), 0);
   spill::Effort none{.work = 0};
   Budget budget;
   EXPECT_EQ(spill::WholeBound(model, 30, spill::kNoCost, none, budget), 0);
-  EXPECT_EQ(spill::WindowBound(model, 30, {}, order, spill::kNoCost, none, budget), 0);
+  EXPECT_EQ(spill::WindowBound(model, 30, {}, order, spill::kNoCost, 1, none, budget), 0);
   EXPECT_EQ(spill::WholeBound(model, 30, spill::kNoCost, effort, budget), 2 * (410 - 30));
 }
 

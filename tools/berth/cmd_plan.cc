@@ -38,6 +38,7 @@ Result<PlanOptions> OptionsOf(const PlanArguments& arguments, const Model& model
   PlanOptions options;
   options.schedule.counting = arguments.model.counting;
   options.place = arguments.search.options;
+  options.schedule.threads = arguments.search.options.threads;
   options.order = BERTH_TRY(LoadOrder(arguments.order, graph, options.schedule));
   if (arguments.capacity) options.capacity = *arguments.capacity;
   options.gap = arguments.memories.spill ? arguments.gap : 0;
@@ -203,7 +204,7 @@ Command AddPlanCommand(CLI::App& berth) {
       *app, "--budget", arguments->budget,
       "As --capacity, but tensors that do not fit are spilled and retrieved, with the least "
       "traffic: bytes, or MR (what the largest operator needs), MP (the least peak), MH (halfway). "
-      "--algorithm, --seed and --threads then control how addresses are found.");
+      "--algorithm and --seed then control how addresses are found.");
   app->add_option_function<std::string>(
          "--gap",
          [arguments](const std::string& text) {

@@ -41,6 +41,7 @@ struct SweepArguments {
   bool no_spill = false;
   std::optional<double> time_limit;
   std::optional<std::int64_t> node_limit;
+  int threads = 1;
   std::optional<Bytes> memory_limit;
   Shard shard;
   GraphMemoryArguments memories;
@@ -377,6 +378,8 @@ SweepOptions OptionsOf(const SweepArguments& arguments) {
   options.plan.schedule.counting = arguments.model.counting;
   if (arguments.fixed_order) options.plan.schedule.algorithm = ScheduleAlgorithm::kProgram;
   options.plan.recompute = arguments.recompute;
+  options.plan.schedule.threads = arguments.threads;
+  options.plan.place.threads = arguments.threads;
   options.plan.schedule.most_bytes =
       StatesWithin(arguments.memory_limit, options.plan.schedule.most_bytes);
   options.seconds_each = arguments.time_limit;
@@ -508,6 +511,7 @@ Result<ExitCode> SweepMemories(const SweepArguments& arguments) {
   if (!arguments.merge.empty()) return refuse("--merge");
   if (arguments.shard.count > 1) return refuse("--shard");
   if (arguments.node_limit) return refuse("--node-limit");
+  if (arguments.threads != 1) return refuse("--threads");
   if (arguments.recompute) return refuse("--recompute");
   if (arguments.paths.size() != 1) {
     return Fail(ErrorCode::kInvalidOptions, "a sweep of one memory needs one model, not " +
@@ -601,6 +605,9 @@ Command AddSweepCommand(CLI::App& berth) {
       "Time limit for each point, such as 10s. Default: 50 s for all points of a model together, "
       "or none with --node-limit.");
   AddCount(*app, "--node-limit", arguments->node_limit, "Node limit for each point.");
+  AddInteger(*app, "--threads", arguments->threads, 1, 256,
+             "Threads to use; the figures do not depend on it, unless a time limit ends a search. "
+             "Default: 1.");
   AddMemoryLimit(*app, arguments->memory_limit);
   AddShard(*app, arguments->shard, "Solve only every N-th point, from the I-th on, such as 2/8.");
   AddFile(*app, "-o,--output", arguments->output,
