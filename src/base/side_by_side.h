@@ -28,6 +28,8 @@ namespace berth::internal {
 // Tasks of less work, in units of a few nanoseconds, are over before threads have begun.
 inline constexpr std::int64_t kLeastWorkForThreads = 2'000'000;
 
+// In one group no task may return kEnd where one before it returns kEndGroup: which of them comes first would
+// depend on the number of threads.
 enum class AfterTask {
   kGoOn,
   kEndGroup,  // The tasks after this one in its group are not needed,
@@ -76,26 +78,38 @@ class SideBySide {
   [[nodiscard]] bool counts(std::size_t i) const { return i < end_ && i < ends_[i / group_]; }
 
  private:
-  // While it lives, a task runs. If that ends by an exception, all others end soon.
-  class Running {
+  // If what it stands for ends by an exception, all tasks end soon.
+  class CancelsUnlessEnded {
    public:
-    explicit Running(SideBySide& all) : all_(all) {}
-    ~Running() {
+    explicit CancelsUnlessEnded(SideBySide& all) : all_(all) {}
+    ~CancelsUnlessEnded() {
+      if (ended_) return;
       const std::lock_guard<std::mutex> lock(all_.mutex_);
-      if (!ended_) {
-        for (Budget& own : all_.budgets_) own.Cancel();
-        all_.end_ = 0;
-      }
-      --all_.left_;
-      all_.one_ended_.notify_all();
+      for (Budget& own : all_.budgets_) own.Cancel();
+      all_.end_ = 0;
     }
-    Running(const Running&) = delete;
-    Running& operator=(const Running&) = delete;
+    CancelsUnlessEnded(const CancelsUnlessEnded&) = delete;
+    CancelsUnlessEnded& operator=(const CancelsUnlessEnded&) = delete;
     void End() { ended_ = true; }
 
    private:
     SideBySide& all_;
     bool ended_ = false;
+  };
+  // While it lives, a task runs.
+  class Running {
+   public:
+    explicit Running(SideBySide& all) : all_(all) {}
+    ~Running() {
+      const std::lock_guard<std::mutex> lock(all_.mutex_);
+      --all_.left_;
+      all_.one_ended_.notify_all();
+    }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+
+   private:
+    SideBySide& all_;
   };
 
   void Apply(std::size_t task, AfterTask after) {
@@ -129,7 +143,8 @@ class SideBySide {
     for (;;) {
       const std::size_t i = next_.fetch_add(1);
       if (i >= count_) break;
-      Running running(*this);
+      const Running running(*this);
+      CancelsUnlessEnded task_at_hand(*this);
       if (IsNeeded(i)) {
         if (is_caller) {
           budgets_[i].Follow(budget_);
@@ -138,19 +153,21 @@ class SideBySide {
         }
         Apply(i, task(i, budgets_[i]));
       }
-      running.End();
+      task_at_hand.End();
     }
     if (is_caller) Wait();
   }
   // Meanwhile those who listen to the budget hear of it: they may cancel it.
   void Wait() {
     constexpr std::chrono::milliseconds kPoll{20};
+    CancelsUnlessEnded waiting(*this);  // A listener may throw.
     std::unique_lock<std::mutex> lock(mutex_);
     while (!one_ended_.wait_for(lock, kPoll, [&] { return left_ == 0; })) {
       lock.unlock();
       static_cast<void>(budget_.Exhausted());
       lock.lock();
     }
+    waiting.End();
   }
 
   const std::size_t count_;

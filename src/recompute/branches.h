@@ -25,7 +25,7 @@ namespace berth::internal::recompute {
 
 // What no sequence costs less than that has first executions in the order of `gaps`, at least the bound of
 // `whole`, which is their answer with Depth::kProof. Ends once this is `enough`, when nothing is left to
-// divide, after some dozen choices, or with the budget. Nothing if no sequence fits.
+// divide, after 128 choices, or with the budget. Nothing if no sequence fits.
 [[nodiscard]] std::optional<std::int64_t> BoundByBranches(const Gaps& gaps, const Model& model,
                                                           const Gaps::Answer& whole,
                                                           std::int64_t enough, Budget& budget);

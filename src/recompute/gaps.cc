@@ -338,6 +338,10 @@ Gaps::Answer Gaps::Choose(const std::vector<std::int64_t>& extra, Depth depth, C
   memories::GapSelection::Answer chosen = ChooseFor(selection, depth, budget);
   if (depth == Depth::kProof) answer.bound = chosen.bound;
   answer.kept = chosen.kept ? std::move(*chosen.kept) : ChooseGreedily(extra, &budget);
+  // Nothing brings these back right before they are needed.
+  for (std::size_t g = 0; g < gaps_.size(); ++g) {
+    if (ends_[g] < gaps_[g].to) answer.kept[g] = 1;
+  }
   return answer;
 }
 

@@ -91,7 +91,7 @@ constexpr std::array kRows = {
         {"beam_width", "128", "1..1000000", "Number of states that algorithm beam keeps."}),
     SizeRow<&ScheduleOptions::most_bytes, kLeastBytes, kMostBytes>(
         {"most_bytes", "2147483648", "1048576..1125899906842624",
-         "Approximate memory for the states of one search, in bytes."}),
+         "Approximate memory for the states of all searches for one part of the order, in bytes."}),
     Row{{"threads", "1", "1..256", "Threads to use; the answer does not depend on it."},
         [](ScheduleOptions& options, std::string_view value) {
           return internal::SetNumber(options.threads, value, 1, 256);

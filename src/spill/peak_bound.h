@@ -22,8 +22,8 @@ namespace berth::internal::spill {
 
 // Bytes of avoidable traffic that no plan in any order has less than, 0 or more. `graph` must be valid,
 // and `model` is made of it. `most_bytes`: memory for both searches, each of which has at least 1 MiB. Cost:
-// two searches for a least peak of some hundred thousand nodes at most, side by side on `threads` threads
-// within the budget.
+// two searches for a least peak, of at most 100,000 nodes each, side by side on `threads` threads within the
+// budget. With a time limit and one thread, the second has what the first leaves.
 [[nodiscard]] Bytes PeakBound(const Graph& graph, const Counting& counting, const Model& model,
                               Bytes capacity, std::size_t most_bytes, int threads, Budget& budget);
 

@@ -276,6 +276,7 @@ TEST(Groups, WhatStandsForSeveralNeverRaisesABoundTooFar) {
   EXPECT_GT(4 * seen, 3 * impossible);
 }
 
+// q, k and v are parts of t: beside z there is room for t or for all of them, so that t is made again.
 TEST(Groups, WhatHasNoUseStandsForAllThatItWasSplitInto) {
   Build build;
   build.Made("t", 9).Made("q", 3).Made("k", 3).Made("v", 3).Made("z", 12).Made("c", 1).Made("a", 1);

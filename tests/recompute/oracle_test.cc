@@ -133,10 +133,10 @@ TEST(RecomputeOracle, BoundsHoldAndHeuristicsAreNearIt) {
 // never a bound above it.
 TEST(RecomputeOracle, EveryRuleOnAndOff) {
   for (std::uint64_t seed = 1; seed <= Seeds(50); ++seed) {
-    RecomputeCase the{GraphOf(seed + 50'000, 6), {}, 0, {}, false, {}};
+    RecomputeCase the{GraphOf(seed + 50'000, 6), {}, 0, {}, seed % 2 == 0, {}};
     the.capacity = SomeCapacity(the.graph, the.counting, seed);
     the.order = ProgramOrder(the.graph);
-    const auto best = OracleRecomputation(the.graph, the.capacity);
+    const auto best = OracleRecomputation(the.graph, the.capacity, the.counting, the.fixed_order());
     for (int rules = 0; rules < 128; ++rules) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", rules " + std::to_string(rules));
       RecomputeOptions options = the.Options();
@@ -245,7 +245,7 @@ TEST(RecomputeOracle, EveryRuleOnAndOffWithCopies) {
     the.order = ProgramOrder(the.graph);
     const auto best =
         OracleRecomputation(the.graph, the.capacity, the.counting, the.fixed_order(), &*the.link);
-    for (int rules = 0; rules < 128; ++rules) {
+    for (int rules = 0; rules < 64; ++rules) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", rules " + std::to_string(rules));
       RecomputeOptions options = the.Options();
       options.placer = DefaultPlacer();
@@ -255,7 +255,6 @@ TEST(RecomputeOracle, EveryRuleOnAndOffWithCopies) {
       options.rules.cuts = (rules & 8) != 0;
       options.rules.evict = (rules & 16) != 0;
       options.rules.group = (rules & 32) != 0;
-      options.rules.branches = (rules & 64) != 0;
       options.rules.exact = false;
       Budget budget;
       const auto answer = PlanWithRecomputation(the.graph, options, budget);

@@ -150,8 +150,9 @@ Chart RelativeChart(const std::vector<Contender>& contenders, const std::vector<
       const auto seconds = SecondsOf(bouts[i].trials[reference]);
       if (!seconds) return true;
       point.x /= *seconds;
-      if (point.spread)
+      if (point.spread) {
         point.spread = {{point.spread->first / *seconds, point.spread->second / *seconds}};
+      }
       return false;
     });
   }
