@@ -169,6 +169,7 @@ Result<void> Figure13(Lab& lab) {
   const std::vector<Contender> contenders = lab.Contenders(
       {"heuristic", "ilp", "cp", "telamalloc", "canonical", "guided", "niche", "auto"});
   std::vector<Bout> bouts;
+  bouts.reserve(inputs.size());
   for (const SuiteInput& input : inputs) {
     bouts.push_back(lab.Compare("figure 13", input, PercentOf(input.least, 110), contenders, limit,
                                 lab.Rounds()));
