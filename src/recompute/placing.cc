@@ -35,11 +35,6 @@ constexpr int kMostAtLast = 4;
 constexpr std::uint64_t kMostCalmed = 2;
 constexpr double kShareOfCalmed = 0.45;
 constexpr double kShareOfCalming = 0.4;
-// What exceeds the capacity by no more than this part of it is near: so many more tries, each with a share of
-// all the time that is left. Most of those have offsets after some seconds, once their moves find no more.
-constexpr Bytes kPartOfNear = 64;
-constexpr std::uint64_t kMostNear = 3;
-constexpr double kShareOfNear = 0.45;
 constexpr std::size_t kMostPlaced = 2;
 // Once the budget has ended, the best sequence still gets a first placement.
 constexpr std::int64_t kNodesThatMustBe = 1000;
@@ -98,7 +93,6 @@ Result<std::optional<Bytes>> SequencePlacer::Probe(Budget& whole) {
   for (std::uint64_t k = 0; k < kMostProbed && !part.Exhausted(); ++k) {
     Budget some(part, kShareOfProbed);
     if (BERTH_TRY(TryCalmed(sequence, options_.seed + k, some))) return std::nullopt;
-    if (IsNear()) return std::nullopt;
   }
   if (lowest_ == kMaxBytes) return std::nullopt;
   const Bytes excess = LowestExcess();
@@ -226,21 +220,8 @@ Result<bool> SequencePlacer::TryMoved(const Sequence& sequence, Budget& budget) 
   for (std::uint64_t k = 0; k < kMostCalmed && !budget.Exhausted(); ++k) {
     Budget part(budget, kShareOfCalmed);
     if (BERTH_TRY(TryCalmed(sequence, options_.seed + k, part))) return true;
-    if (IsNear()) return TryNear(sequence);
   }
   return false;
-}
-
-Result<bool> SequencePlacer::TryNear(const Sequence& sequence) {
-  for (std::uint64_t k = 1; k <= kMostNear && IsNear() && !budget_.Exhausted(); ++k) {
-    Budget part(budget_, kShareOfNear);
-    if (BERTH_TRY(TryCalmed(sequence, options_.seed + k, part))) return true;
-  }
-  return false;
-}
-
-bool SequencePlacer::IsNear() const {
-  return limited_ && lowest_ != kMaxBytes && LowestExcess() <= options_.capacity / kPartOfNear;
 }
 
 Result<bool> SequencePlacer::TryCalmed(Sequence sequence, std::uint64_t seed, Budget& budget) {

@@ -40,7 +40,7 @@ class SequencePlacer {
   void Begin();
 
   // Tries the first good sequence in part of `part`. If it has no offsets, the bytes that the lowest ones
-  // exceed the capacity by, if there are any; nothing if these are so few that more time will do.
+  // exceed the capacity by, if there are any.
   Result<std::optional<Bytes>> Probe(Budget& part);
   // The best sequence, which has no offsets, is tried again later. The first one that was found serves in
   // place of a dearer one.
@@ -59,8 +59,6 @@ class SequencePlacer {
 
   // What the lowest offsets for the best sequence exceed the capacity by; 0 if there are none.
   [[nodiscard]] Bytes LowestExcess() const;
-  // Offsets for the latest best sequence exceed the capacity, but by little, and there is a time limit.
-  [[nodiscard]] bool IsNear() const;
   // The last that did not need a dearer plan, before its executions moved.
   [[nodiscard]] const std::optional<Sequence>& placed() const { return placed_; }
   [[nodiscard]] bool HasPlanWithin(std::int64_t cost) const {
@@ -85,7 +83,6 @@ class SequencePlacer {
   Result<void> PlaceForFirst(const std::vector<Found>& found);
   Result<void> PlaceBetween(const std::vector<Found>& found, std::size_t without, Budget& budget);
   Result<bool> TryMoved(const Sequence& sequence, Budget& budget);
-  Result<bool> TryNear(const Sequence& sequence);
   Result<bool> TryCalmed(Sequence sequence, std::uint64_t seed, Budget& budget);
   Result<bool> TryInPart(double share, const Sequence& sequence, std::int64_t nodes);
   Result<bool> Try(const Sequence& sequence, std::int64_t nodes, Budget& budget);

@@ -36,13 +36,12 @@ namespace berth {
 namespace internal::recompute {
 namespace {
 
-// Of all the time that is left: the first search, each one with less memory, each as long as there is no plan,
-// and each of at most kMostRoundsOn that go on from a plan, after which offsets take time as well.
+// Of all the time that is left: the first search, each one with less memory, and each of at most
+// kMostRoundsOn that go on from a plan.
 constexpr double kShareOfFirst = 0.4;
 constexpr double kShareOfOthers = 0.2;
-constexpr double kShareWithoutPlan = 0.6;
-constexpr double kShareOfOn = 0.35;
-constexpr int kMostRoundsOn = 10;
+constexpr double kShareOfOn = 0.6;
+constexpr int kMostRoundsOn = 6;
 // Less memory to search for, in ten-thousandths, where the best sequence has no addresses; and how near the
 // most with which it has none and the least with which it has some come: by that, or by one part in
 // kNearestPart of the latter.
@@ -113,7 +112,7 @@ class Planner {
   Result<void> Search() {
     BERTH_TRY(FindSequences());
     if (!search_.best() && !search_.infeasible() && placer_.MayGoOn()) {
-      InPart(kShareWithoutPlan, [&](Budget& part) { search_.Improve(part); });
+      InPart(kShareOfOn, [&](Budget& part) { search_.Improve(part); });
     }
     if (!search_.best() || placer_.HasPlanWithin(search_.Enough())) return {};
     if (!BERTH_TRY(placer_.PlaceBest())) return SearchWithLess();
@@ -200,7 +199,7 @@ class Planner {
     };
     InPart(kShareOfOthers, find);
     // Without any plan, one with so much less is worth the rest of the time.
-    while (!search_.best() && !answer_.best && placer_.MayGoOn()) InPart(kShareWithoutPlan, find);
+    while (!search_.best() && !answer_.best && placer_.MayGoOn()) InPart(kShareOfOn, find);
     if (!search_.best()) return std::nullopt;
     return BERTH_TRY(placer_.PlaceBest());
   }
