@@ -28,11 +28,7 @@ class Brancher {
       // One that may have been met before the gap cannot be told apart.
       if (!need.since && model.cost[need.op] > 0) needs_.push_back(need);
     }
-    std::sort(needs_.begin(), needs_.end(), [&](const Need& a, const Need& b) {
-      if (a.op != b.op) return a.op < b.op;
-      if (EndOf(a) != EndOf(b)) return EndOf(a) < EndOf(b);
-      return a.gap < b.gap;
-    });
+    SortByOperator(gaps.all(), needs_);
   }
 
   std::optional<std::int64_t> Bound(const Gaps::Answer& whole, std::int64_t enough) {
@@ -61,7 +57,6 @@ class Brancher {
   using Costs = std::map<std::pair<std::size_t, std::uint32_t>, std::int64_t>;
 
   [[nodiscard]] static bool IsHigher(const Leaf& a, const Leaf& b) { return a.bound > b.bound; }
-  [[nodiscard]] std::uint32_t EndOf(const Need& need) const { return gaps_.all()[need.gap].to; }
 
   void Add(std::vector<Gaps::Decision> decisions, const Gaps::Answer& answer, std::int64_t least) {
     Leaf& leaf = leaves_.emplace_back();

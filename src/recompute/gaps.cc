@@ -303,11 +303,6 @@ std::vector<memories::PricedGap> Gaps::PricedGaps(const Repeats& repeats,
   return gaps;
 }
 
-memories::GapSelection Gaps::SelectionOf(const std::vector<std::int64_t>& extra, Count count,
-                                         bool tight) const {
-  return {PricedGaps(repeats_, extra, count), repeats_.shared, RoomOfSections(room_), tight};
-}
-
 memories::GapSelection::Answer Gaps::ChooseFor(const memories::GapSelection& selection, Depth depth,
                                                Budget& budget) const {
   Budget part(budget, depth == Depth::kUsual ? kShareOfUsual : 1);
@@ -327,7 +322,9 @@ memories::GapSelection::Answer Gaps::ChooseFor(const memories::GapSelection& sel
 Gaps::Answer Gaps::Choose(const std::vector<std::int64_t>& extra, Depth depth, Count count,
                           Budget& budget) const {
   if (depth == Depth::kProof) count = Count::kWhenPaid;
-  const memories::GapSelection selection = SelectionOf(extra, count, depth == Depth::kProof);
+  const memories::GapSelection selection(PricedGaps(repeats_, extra, count), repeats_.shared,
+                                         RoomOfSections(room_),
+                                         /*tight=*/depth == Depth::kProof);
   Answer answer;
   answer.kept.assign(gaps_.size(), 1);
   if (selection.empty()) return answer;

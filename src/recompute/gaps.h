@@ -95,8 +95,6 @@ class Gaps {
                                                             Count count) const;
   [[nodiscard]] std::size_t SectionFrom(std::size_t step) const;
   [[nodiscard]] std::vector<Bytes> RoomOfSections(const std::vector<Bytes>& room) const;
-  [[nodiscard]] memories::GapSelection SelectionOf(const std::vector<std::int64_t>& extra,
-                                                   Count count, bool tight) const;
   // Within the effort of a proof.
   [[nodiscard]] memories::GapSelection::Answer ChooseFor(const memories::GapSelection& selection,
                                                          Depth depth, Budget& budget) const;

@@ -48,10 +48,9 @@ class LostMakers {
   // bytes of what it is made from are in memory at some moment after certain operators have first run;
   // besides the chain of `s`. Each is listed once. `precedes(u, v)` tells whether `u` always first runs
   // before `v`, and `may(u)` whether `u` can have run by then: makers that wait for others are left out, but
-  // Losses::stays does not ask it. Several storages may list one
-  // operator, and one storage may list it for several moments: one execution may serve them all. With a
-  // link there are none, as everything can be copied. At most 32, the nearest first, of storages with at most
-  // 32 users.
+  // Losses::stays does not ask it. Several storages may list one operator, and one storage may list it for
+  // several moments: one execution may serve them all. With a link there are none, as everything can be
+  // copied. At most 32, the nearest first, of storages with at most 32 users.
   template <typename Precedes, typename May>
   [[nodiscard]] Losses Of(Storage s, std::int32_t version, Precedes precedes, May may) const;
 

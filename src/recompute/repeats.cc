@@ -110,17 +110,21 @@ void MergeShared(std::vector<memories::SharedPrice>& shared) {
 
 }  // namespace
 
+void SortByOperator(const std::vector<Gap>& gaps, std::vector<Need>& needs) {
+  std::sort(needs.begin(), needs.end(), [&](const Need& a, const Need& b) {
+    if (a.op != b.op) return a.op < b.op;
+    if (gaps[a.gap].to != gaps[b.gap].to) return gaps[a.gap].to < gaps[b.gap].to;
+    return a.gap < b.gap;
+  });
+}
+
 Repeats FindRepeats(const Model& model, const std::vector<Gap>& gaps, std::vector<Need> needs,
                     const MissingAfter& missing_after) {
   std::erase_if(needs, [&](const Need& need) {
     const auto missing = MissingAfterOf(missing_after, need.gap);
     return missing && need.after > *missing;
   });
-  std::sort(needs.begin(), needs.end(), [&](const Need& a, const Need& b) {
-    if (a.op != b.op) return a.op < b.op;
-    if (gaps[a.gap].to != gaps[b.gap].to) return gaps[a.gap].to < gaps[b.gap].to;
-    return a.gap < b.gap;
-  });
+  SortByOperator(gaps, needs);
   Finder finder(model, gaps, missing_after);
   for (std::size_t first = 0; first < needs.size();) {
     std::size_t last = first;

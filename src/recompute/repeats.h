@@ -39,6 +39,9 @@ struct Need {
   std::optional<std::uint32_t> since = {};  // A step, maybe before the gap.
 };
 
+// By operator, then by the end of the gap.
+void SortByOperator(const std::vector<Gap>& gaps, std::vector<Need>& needs);
+
 struct Repeats {
   std::vector<std::uint32_t>
       after;  // By gap: all prices hold if it is dropped later than this step.

@@ -91,6 +91,12 @@ Reduction ReduceInOrder(const Instance& instance, const ExactOptions& options, B
   return Reduce(instance, program, true, budget);
 }
 
+void AddCounts(const SearchStats& of_window, SearchStats& stats) {
+  stats.cuts += of_window.cuts;
+  stats.constraints += of_window.constraints;
+  stats.states += of_window.states;
+}
+
 // The best order of `instance`, which is numbered in a valid order, found with little work.
 Solved Solve(const Instance& instance, const ExactOptions& options, Bytes floor,
              const Effort& effort, SearchStats& stats, Budget& budget) {
@@ -102,9 +108,7 @@ Solved Solve(const Instance& instance, const ExactOptions& options, Bytes floor,
   limits.most_bytes = effort.bytes;
   const ExactResult result =
       SearchExactly(reduction.instance, options, limits, {}, of_window, budget);
-  stats.cuts += of_window.cuts;
-  stats.constraints += of_window.constraints;
-  stats.states += of_window.states;
+  AddCounts(of_window, stats);
   return {Expand(instance, reduction, result.order), result.lower_bound};
 }
 
@@ -264,9 +268,7 @@ bool WindowSearch::Advance(Bytes floor, std::int64_t work, std::size_t bytes, in
       return looked[i].order.empty() ? AfterTask::kGoOn : AfterTask::kEnd;
     });
     for (std::size_t i = 0; i < looked.size() && both.counts(i); ++i) {
-      stats.cuts += looked[i].stats.cuts;
-      stats.constraints += looked[i].stats.constraints;
-      stats.states += looked[i].stats.states;
+      AddCounts(looked[i].stats, stats);
       bound_ = std::max(bound_, looked[i].bound);
     }
     if (!looked[0].order.empty()) {

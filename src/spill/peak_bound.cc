@@ -30,7 +30,11 @@ Bytes PeakBound(const Graph& graph, const Counting& counting, const Model& model
   for (const Stored& stored : model.storages.items()) total += stored.size;
   if (total <= capacity || total > kMaxBytes / kMostWeight) return 0;
   std::size_t loads = 0;
-  const Graph loaded = WithLoads(graph, counting, loads);
+  Graph loaded = WithLoads(graph, counting, loads);
+  for (Tensor& tensor : loaded.tensors) {
+    tensor.output = false;  // A result has its copy, and may leave, once it has its last value.
+    tensor.alignment = 1;
+  }
   ScheduleOptions options;
   options.counting.unsized_as_zero = counting.unsized_as_zero;
   options.most_bytes = std::max(kLeastMostBytes, static_cast<std::size_t>(std::min<std::uint64_t>(
@@ -38,10 +42,6 @@ Bytes PeakBound(const Graph& graph, const Counting& counting, const Model& model
   std::array<Bytes, kWeights.size()> bounds = {};
   const auto search = [&](std::size_t i, Budget& own) {
     Graph weighted = loaded;
-    for (Tensor& tensor : weighted.tensors) {
-      tensor.output = false;  // A result has its copy, and may leave, once it has its last value.
-      tensor.alignment = 1;
-    }
     for (const Stored& stored : model.storages.items()) {
       weighted.tensors[stored.tensor].bytes = stored.size * (stored.moves_once() ? 1 : kWeights[i]);
     }

@@ -15,7 +15,7 @@
 #include "base/side_by_side.h"
 #include "berth/budget.h"
 #include "berth/schedule.h"
-#include "tools/generate/graphs.h"
+#include "tests/schedule/irregular.h"
 
 namespace berth::internal {
 namespace {
@@ -126,14 +126,6 @@ TEST(SideBySide, IsCancelledByAListener) {
   });
   // Where the system grants no thread, the caller has run all.
   EXPECT_EQ(budget.cancelled(), others_run.load());
-}
-
-Graph Irregular(std::int64_t operators, std::int64_t width, std::uint64_t seed) {
-  GraphParameters parameters;
-  parameters.operators = operators;
-  parameters.width = width;
-  parameters.seed = seed;
-  return *GenerateGraph(GraphFamily::kIrregular, parameters);
 }
 
 void ExpectSame(const PlanAnswer& one, const PlanAnswer& many) {

@@ -9,19 +9,11 @@
 #include "base/random.h"
 #include "berth/plan.h"
 #include "berth/spill.h"
-#include "tools/generate/graphs.h"
+#include "tests/schedule/irregular.h"
 #include "tools/verify/verify.h"
 
 namespace berth::internal {
 namespace {
-
-Graph Irregular(std::int64_t operators, std::int64_t width, std::uint64_t seed) {
-  GraphParameters parameters;
-  parameters.operators = operators;
-  parameters.width = width;
-  parameters.seed = seed;
-  return *GenerateGraph(GraphFamily::kIrregular, parameters);
-}
 
 PlanAnswer PlanOn(int threads, const Graph& graph, PlanOptions options, std::int64_t nodes) {
   options.schedule.threads = threads;

@@ -135,8 +135,8 @@ class [[gnu::visibility("default")]] Spending {
 };
 
 // While it lives, `on_poll` is called about every 256 nodes of `budget` or of a part of it, and about every
-// 20 ms while other threads search for it, from the searching thread: for progress, or to cancel. Listeners of one budget are called side by side,
-// and end in the reverse order of their beginning.
+// 20 ms while other threads search for it, from the searching thread: for progress, or to cancel.
+// Listeners of one budget are called side by side, and end in the reverse order of their beginning.
 class [[gnu::visibility("default")]] PollListener {
  public:
   PollListener(Spending & budget, std::function<void()> on_poll)
