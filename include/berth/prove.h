@@ -1,4 +1,4 @@
-// berth/prove.h -- why no plan is lower, or none fits, for a checker that does not trust Berth.
+// berth/prove.h -- why no plan or order is lower, or none fits, for a checker that does not trust Berth.
 //
 //   const auto answer = berth::Place(problem, {}, budget);
 //   berth::ProofOptions options;
@@ -18,6 +18,7 @@
 
 #include "berth/answer.h"
 #include "berth/budget.h"
+#include "berth/graph.h"
 #include "berth/place.h"
 #include "berth/problem.h"
 #include "berth/result.h"
@@ -37,8 +38,8 @@ enum class NoProof {
   kBudget,       // Its time or its nodes ended first.
   kInterrupted,  // The budget was cancelled.
   kMemory,       // The logs would exceed ProofOptions::most_bytes.
-  kSize,         // Too many buffers meet for the only search that applies.
-  kAlgorithm,    // No search that can log its steps decides the question.
+  kSize,  // Too many buffers meet, or there are too many operators, for the only search that applies.
+  kAlgorithm,  // No search that can log its steps decides the question.
 };
 [[nodiscard]] std::string_view ToString(NoProof reason);  // "budget", "interrupted", ...
 
@@ -56,6 +57,30 @@ struct PlacementProof {
 [[nodiscard]] Result<PlacementProof> ProvePlacement(const Problem& problem,
                                                     const PlanAnswer& answer,
                                                     const ProofOptions& options, Budget& budget);
+
+struct OrderProofOptions {
+  Counting counting = {};  // As ScheduleOptions::counting.
+  // What the search may remember for the proof, in bytes. It gives up beyond that.
+  std::size_t most_bytes = std::size_t{1} << 30;
+  // Which rules it may use beyond the cut of one operator. For ablation.
+  bool constraints = true;
+  bool states = true;
+};
+using OrderProof = PlacementProof;
+
+// Whether the outcome of `answer`, which Schedule() or Plan() gave for a graph, rests on a bound of all
+// orders, so that ProveOrder() takes it: kOptimal with a plan in one memory, without copies and repeats,
+// whose height, or without addresses whose peak, is PlanAnswer::peak_bound; kInfeasible where that bound
+// exceeds the capacity.
+[[nodiscard]] bool RestsOnOrders(const PlanAnswer& answer);
+
+// Logs why no order of `graph` has a peak as low as what that outcome excludes: less than the peak of the
+// plan, whose order is part of the proof, or at most the capacity. Looks for minimum cuts, order
+// constraints and states once more, until one of these is enough.
+// Errors: kInvalidGraph, as Validate(); kInvalidOptions for an answer that does not rest on orders.
+// NoProof::kSize: too many operators for sets of all of them, beyond one cut.
+[[nodiscard]] Result<OrderProof> ProveOrder(const Graph& graph, const PlanAnswer& answer,
+                                            const OrderProofOptions& options, Budget& budget);
 
 // As Place(), and tells what a proof that nothing fits was derived from, for searches that choose what is
 // placed: of the choices that contain all of `core` none fits either (logic-based Benders decomposition).

@@ -35,6 +35,8 @@ void Cut::Build(Op v) {
       if (local_[p] != kNoNode) Connect(local_[u], local_[p], kInfinite);
     }
   }
+  first_of_buffers_ = edges_.size();
+  of_buffers_.clear();
   for (const FlowBuffer& buffer : instance_.buffers) AddBuffer(v, buffer);
 }
 
@@ -113,7 +115,10 @@ void Cut::AddBuffer(Op v, const FlowBuffer& buffer) {
       if (local_[k] != kNoNode) Connect(out.node, local_[k], kInfinite);
     }
   }
-  if (in.node != out.node) Connect(in.node, out.node, buffer.bytes);
+  if (in.node == out.node) return;
+  of_buffers_.emplace_back(static_cast<std::uint32_t>(edges_.size()),
+                           static_cast<Op>(&buffer - instance_.buffers.data()));
+  Connect(in.node, out.node, buffer.bytes);
 }
 
 bool Cut::TimeIsUp() {
@@ -238,6 +243,36 @@ void Cut::Witness(Word* set, bool largest) const {
   for (const Op u : undecided_) {
     if (reached[local_[u]] != largest) SetBit(set, u);
   }
+}
+
+std::vector<Cut::Hop> Cut::Flow() const {
+  std::vector<Hop> hops;
+  // Nodes of operators come first, after the terminals.
+  const auto op_of = [&](std::uint32_t node) { return undecided_[node - 2]; };
+  const auto is_op = [&](std::uint32_t node) {
+    return node > kSink && node - 2 < undecided_.size();
+  };
+  // What flows through an edge is the room of its reverse.
+  for (std::size_t e = 0; e < first_of_buffers_; e += 2) {
+    const Bytes bytes = edges_[e + 1].room;
+    if (bytes > 0) hops.push_back({kNoOp, op_of(edges_[e + 1].to), op_of(edges_[e].to), bytes});
+  }
+  for (const auto& [e, b] : of_buffers_) {
+    const Bytes bytes = edges_[e + 1].room;
+    if (bytes == 0) continue;
+    const FlowBuffer& buffer = instance_.buffers[b];
+    const Op from = buffer.creators.empty() ? kNoOp : buffer.creators.front();
+    const std::uint32_t to = edges_[e].to;
+    if (to == kSink || is_op(to)) {
+      hops.push_back({b, from, to == kSink ? kNoOp : op_of(to), bytes});
+      continue;
+    }
+    for (std::uint32_t out = head_[to]; out != kNoNode; out = edges_[out].next) {
+      if (out % 2 != 0 || edges_[out + 1].room == 0) continue;
+      hops.push_back({b, from, op_of(edges_[out].to), edges_[out + 1].room});
+    }
+  }
+  return hops;
 }
 
 }  // namespace berth::internal::schedule

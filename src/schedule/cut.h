@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "berth/budget.h"
@@ -55,6 +56,19 @@ class Cut {
   // The least S of the last minimum (or, with `largest`, the largest). Only valid after a call that
   // did not give up. Writes instance.words() words.
   void Witness(Word* set, bool largest) const;
+
+  // A part of the flow of the last minimum, which proves it, whether or not that gave up: bytes of a
+  // buffer that lead to a consumer, or (kNoOp as buffer) from an operator to one that it waits for. `to`
+  // is kNoOp at the sink: at v, at what follows it or, for a buffer that is live to the end, nowhere.
+  struct Hop {
+    Op buffer;
+    Op from;
+    Op to;
+    Bytes bytes;
+  };
+  static constexpr Op kNoOp = ~Op{0};
+  // Without the buffers that are live in every step of v. No buffer may have several creators.
+  [[nodiscard]] std::vector<Hop> Flow() const;
 
   // Edges visited so far, a few nanoseconds each.
   [[nodiscard]] std::int64_t work() const { return work_; }
@@ -106,6 +120,9 @@ class Cut {
   std::vector<std::uint32_t> local_;  // By operator: its node.
   std::vector<std::uint32_t> head_;   // By node: its first edge.
   std::vector<Edge> edges_;           // Edge e and e ^ 1 are each other's reverse.
+  std::size_t first_of_buffers_ = 0;  // Edges before lead from operators to what they wait for.
+  // The edges of buffers, with these.
+  std::vector<std::pair<std::uint32_t, Op>> of_buffers_;
   std::size_t saved_edges_ = 0;
   std::vector<std::uint32_t> level_, next_, queue_, path_;
   std::uint32_t from_ = kSource;  // The ends of the paths in Label().

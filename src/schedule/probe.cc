@@ -189,6 +189,7 @@ bool Prober::SetStep(Op v, Bytes least) {
 
 Prober::Verdict Prober::Probe(Op v, std::int64_t work_end, Budget& budget) {
   const std::size_t words = precedence_.words();
+  refuted_ = v;
   for (;;) {
     if (work() >= work_end || !budget.SpendNode()) return Verdict::kOpen;
     ++cuts_;

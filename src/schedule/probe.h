@@ -60,6 +60,9 @@ class Prober {
 
   [[nodiscard]] const Precedence& precedence() const { return precedence_; }
   [[nodiscard]] Bytes limit() const { return limit_; }
+  // After a contradiction: an operator whose step exceeds the limit in all orders that keep to the
+  // constraints, those that were found last included.
+  [[nodiscard]] Op refuted() const { return refuted_; }
   [[nodiscard]] std::int64_t cuts() const { return cuts_; }
   [[nodiscard]] std::int64_t work() const { return cut_.work() + work_; }
 
@@ -83,6 +86,7 @@ class Prober {
   Precedence precedence_;
   Bytes limit_;
   Cut cut_;
+  Op refuted_ = 0;
   std::vector<Witnesses> witnesses_;
   // By operator: its last minimum cut or, before the first, its least step in a known order.
   std::vector<Bytes> step_;

@@ -136,6 +136,114 @@ TEST_F(ProofCommandTest, WithoutAVerdictThereIsNone) {
                 "--proof does not apply to several memories");
 }
 
+// ---- Orders.
+
+TEST_F(ProofCommandTest, OrderOfAGraph) {
+  const std::string graph = Path("graph.json");
+  ASSERT_EQ(Berth({"generate", "irregular", "--operators", "60", "--width", "8", "--seed", "3",
+                   "-o", graph})
+                .exit_code,
+            0);
+  const std::string proof = Path("proof.txt");
+  const ProcessResult ordered = Berth({"schedule", graph, "--proof", proof, "--json"});
+  EXPECT_EQ(ordered.exit_code, 0);
+  const Json json = Json::parse(ordered.standard_output);
+  EXPECT_EQ(json.at("proof").at("bytes"), Read(proof).size());
+  EXPECT_TRUE(json.at("proof").at("not_written").is_null());
+  const auto peak = json.at("peak_bound").get<std::int64_t>();
+  const ProcessResult checked = Check({proof, graph});
+  EXPECT_EQ(checked.exit_code, 0) << checked.standard_output << checked.standard_error;
+  EXPECT_EQ(checked.standard_output.rfind(
+                "The proof holds: the order in it has a peak of " + std::to_string(peak) +
+                    " bytes, and no order of the graph has a lower one.\n  60 operators, ",
+                0),
+            0u)
+      << checked.standard_output;
+  EXPECT_EQ(Check({proof}).exit_code, 0);
+  // Other operators, or other bytes.
+  EXPECT_EQ(Check({"--alignment", "4096", proof, graph}).exit_code, 1);
+  const std::string other = Path("other.json");
+  ASSERT_EQ(
+      Berth({"generate", "irregular", "--operators", "60", "--seed", "4", "-o", other}).exit_code,
+      0);
+  const ProcessResult about_other = Check({proof, other});
+  EXPECT_EQ(about_other.exit_code, 1);
+  EXPECT_NE(about_other.standard_output.find("proof.txt:3: the proof is about another graph"),
+            std::string::npos)
+      << about_other.standard_output;
+  // A larger claim is refused, with the line.
+  std::string text = Read(proof);
+  const std::string claim = "claim optimal " + std::to_string(peak);
+  text.replace(text.find(claim), claim.size(), "claim optimal " + std::to_string(peak + 1));
+  const ProcessResult refused = Check({Write("false.txt", text), graph});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_NE(refused.standard_output.find("false.txt:"), std::string::npos)
+      << refused.standard_output;
+}
+
+// What is counted and how sizes are rounded has to be said twice.
+TEST_F(ProofCommandTest, CountingAndAlignment) {
+  const std::string graph = BERTH_SOURCE_DIR "/examples/training_alexnet_b32.json";
+  const std::string proof = Path("proof.txt");
+  ASSERT_EQ(Berth({"schedule", graph, "--count", "all", "--alignment", "256", "--proof", proof})
+                .exit_code,
+            0);
+  EXPECT_EQ(Check({"--count", "all", "--alignment", "256", proof, graph}).exit_code, 0);
+  EXPECT_EQ(Check({"--alignment", "256", proof, graph}).exit_code, 1);
+  EXPECT_EQ(Check({"--count", "inputs", "--alignment", "256", proof, graph}).exit_code, 1);
+  EXPECT_EQ(Check({"--count", "all", proof, graph}).exit_code, 1);
+  EXPECT_EQ(Check({"--count", "some", proof, graph}).standard_error,
+            "berth-check-proof: --count: inputs, parameters, all or none\n");
+  EXPECT_EQ(Check({"--alignment", "0", proof, graph}).exit_code, 2);
+  EXPECT_EQ(Check({proof, Path("missing.json")}).exit_code, 2);
+  EXPECT_EQ(Check({proof, Write("bad.json", "{}")}).exit_code, 2);
+}
+
+// Models of other formats, and what --in-place makes of them, go through a graph in JSON.
+TEST_F(ProofCommandTest, OfAModelByItsGraph) {
+  const std::string model = BERTH_SOURCE_DIR "/examples/cells.onnx";
+  const std::string graph = Path("graph.json");
+  const ProcessResult first = Berth({"schedule", model, "--in-place", "-o", graph, "--json"});
+  ASSERT_EQ(first.exit_code, 0) << first.standard_error;
+  const std::string proof = Path("proof.txt");
+  const ProcessResult second = Berth({"schedule", graph, "--proof", proof, "--json"});
+  ASSERT_EQ(second.exit_code, 0) << second.standard_error;
+  EXPECT_EQ(Json::parse(first.standard_output).at("peak_bound"),
+            Json::parse(second.standard_output).at("peak_bound"));
+  EXPECT_EQ(Check({proof, graph}).exit_code, 0) << Check({proof, graph}).standard_output;
+}
+
+TEST_F(ProofCommandTest, PlansOfAGraph) {
+  const std::string graph = BERTH_SOURCE_DIR "/examples/training_alexnet_b32.json";
+  const std::string proof = Path("proof.txt");
+  const ProcessResult planned = Berth({"plan", graph, "--proof", proof});
+  EXPECT_EQ(planned.exit_code, 0);
+  EXPECT_NE(planned.standard_output.find("berth-check-proof checks it"), std::string::npos)
+      << planned.standard_output;
+  EXPECT_EQ(Check({proof, graph}).exit_code, 0);
+  const std::string small = Path("small.txt");
+  const ProcessResult infeasible =
+      Berth({"plan", graph, "--capacity", "152698883", "--proof", small});
+  EXPECT_EQ(infeasible.exit_code, 1);
+  const ProcessResult checked = Check({small, graph});
+  EXPECT_EQ(checked.exit_code, 0);
+  EXPECT_EQ(
+      checked.standard_output.rfind(
+          "The proof holds: no order of the graph has a peak of at most 152698883 bytes.\n", 0),
+      0u)
+      << checked.standard_output;
+  // A plan that fits, and no more was asked, rests on nothing.
+  const std::string none = Path("none.txt");
+  const ProcessResult fits =
+      Berth({"plan", graph, "--order", "program", "--proof", none, "--json"});
+  EXPECT_EQ(Exists(none), !Json::parse(fits.standard_output).at("proof").is_null());
+  EXPECT_EQ(fits.exit_code, 0);
+  ExpectRefused(Berth({"plan", graph, "--budget", "150MiB", "--proof", none}),
+                "a plan with --budget has none");
+  ExpectRefused(Berth({"plan", graph, "--memory", "a=9@1GB/s", "--proof", none}),
+                "--proof does not apply to several memories");
+}
+
 TEST_F(ProofCommandTest, BadUsage) {
   EXPECT_EQ(Check({}).exit_code, 2);
   EXPECT_EQ(Check({Path("missing.txt")}).exit_code, 2);

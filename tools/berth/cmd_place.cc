@@ -226,11 +226,7 @@ Result<ExitCode> Run(const PlaceArguments& arguments) {
   BERTH_TRY(FindProof(planned, arguments.search, search));
   FindAdvice(planned, search);
   BERTH_TRY(WriteOutputs(planned));
-  // Whether or not that can be written, the verdict is known.
-  const Result<void> written = WriteProof(planned);
-  const ExitCode code = Conclude(planned);
-  if (!written) return tl::unexpected(written.error());
-  return code;
+  return ConcludeWithProof(planned);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "tools/berth/graph_memories_plan.h"
 #include "tools/berth/model.h"
 #include "tools/berth/output.h"
+#include "tools/berth/proof.h"
 #include "tools/berth/summary.h"
 #include "tools/berth/tflite.h"
 #include "tools/berth/watched_search.h"
@@ -54,6 +55,10 @@ Result<PlanOptions> OptionsOf(const PlanArguments& arguments, const Model& model
   if (arguments.no_spill && !arguments.recompute) {
     return Fail(ErrorCode::kInvalidOptions,
                 "--no-spill: only with --recompute; without --budget nothing is spilled");
+  }
+  if (arguments.budget && !arguments.outputs.proof.empty()) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "--proof: a plan with --budget has none, only one whose tensors stay");
   }
   if (!arguments.budget) return options;
   if (arguments.capacity) {
@@ -137,7 +142,9 @@ Result<ExitCode> Run(const PlanArguments& arguments) {
     return PlanInMemories({model, arguments.model, arguments.memories, arguments.search,
                            arguments.outputs, options, arguments.tensors, arguments.moves});
   }
-  WatchedSearch search(arguments.search, ShareOfAdvice(arguments, options, model.graph));
+  const bool proof = !arguments.outputs.proof.empty();
+  WatchedSearch search(arguments.search,
+                       proof ? kShareOfProof : ShareOfAdvice(arguments, options, model.graph));
   const PlanAnswer answer = BERTH_TRY(search.Plan(model.graph, options));
   Planned planned{"plan",
                   model.graph,
@@ -155,9 +162,10 @@ Result<ExitCode> Run(const PlanArguments& arguments) {
   planned.moves = arguments.moves;
   planned.other_readings = [&] { return OtherReadings(arguments.model, model); };
   BERTH_TRY(Examine(planned));
+  BERTH_TRY(FindOrderProof(planned, model.graph, arguments.search, search));
   FindAdvice(planned, search);
   BERTH_TRY(WriteOutputs(planned));
-  return Conclude(planned);
+  return ConcludeWithProof(planned);
 }
 
 void AddPlanOutputs(CLI::App& app, const std::shared_ptr<PlanArguments>& arguments) {
@@ -169,6 +177,7 @@ void AddPlanOutputs(CLI::App& app, const std::shared_ptr<PlanArguments>& argumen
   AddReport(app, arguments->outputs.report,
             "Write one HTML file that explains the plan's peak, even if it does not fit");
   AddTrace(app, arguments->outputs.trace);
+  AddOrderProof(app, arguments->outputs.proof);
   app.add_option_function<std::vector<std::string>>(
          "--emit",
          [arguments](const std::vector<std::string>& words) {

@@ -7,6 +7,7 @@
 #include "tools/berth/flags.h"
 #include "tools/berth/model.h"
 #include "tools/berth/output.h"
+#include "tools/berth/proof.h"
 #include "tools/berth/summary.h"
 #include "tools/berth/tflite.h"
 #include "tools/berth/watched_search.h"
@@ -21,6 +22,7 @@ struct ScheduleArguments {
   std::string output;
   std::string report;
   std::string trace;
+  std::string proof;
   bool json = false;
 };
 
@@ -48,7 +50,8 @@ Result<ExitCode> Run(const ScheduleArguments& arguments) {
   }
   BERTH_TRY(CheckOutputs({{"--output", arguments.output},
                           {"--report", arguments.report},
-                          {"--trace", arguments.trace}},
+                          {"--trace", arguments.trace},
+                          {"--proof", arguments.proof}},
                          arguments.json));
   const Model model = BERTH_TRY(LoadModel(arguments.model));
   if (HasExtension(arguments.output, ".onnx") && !model.is_onnx()) {
@@ -62,13 +65,15 @@ Result<ExitCode> Run(const ScheduleArguments& arguments) {
   PlanOptions options;
   options.schedule = arguments.options;
   options.schedule.counting = arguments.model.counting;
-  WatchedSearch search(arguments.search, arguments.report.empty() ? 0 : kShareOfAdvice);
+  WatchedSearch search(arguments.search, !arguments.proof.empty()    ? kShareOfProof
+                                         : !arguments.report.empty() ? kShareOfAdvice
+                                                                     : 0);
   const PlanAnswer answer = BERTH_TRY(search.Schedule(model.graph, options.schedule));
   Planned planned{"schedule",
                   model.graph,
                   answer,
                   {BERTH_VERSION, model.name, model.hash(), options, arguments.search.node_limit},
-                  {"", "", arguments.report, arguments.trace, arguments.json}};
+                  {"", "", arguments.report, arguments.trace, arguments.json, "", arguments.proof}};
   planned.provenance.in_place = arguments.model.in_place;
   planned.provenance.fused = arguments.model.fuse;
   planned.provenance.reading = model.reading;
@@ -76,12 +81,13 @@ Result<ExitCode> Run(const ScheduleArguments& arguments) {
   planned.interrupted = search.interrupted();
   planned.reordered = arguments.output;
   BERTH_TRY(Examine(planned));
+  BERTH_TRY(FindOrderProof(planned, model.graph, arguments.search, search));
   if (!arguments.output.empty()) {
     BERTH_TRY(WriteOutput(model, answer.best->order, arguments.output));
   }
   FindAdvice(planned, search);
   BERTH_TRY(WriteOutputs(planned));
-  return Conclude(planned);
+  return ConcludeWithProof(planned);
 }
 
 }  // namespace
@@ -98,6 +104,7 @@ Command AddScheduleCommand(CLI::App& berth) {
   AddReport(*app, arguments->report,
             "Write one HTML file that shows the order, its live bytes and its peak");
   AddTrace(*app, arguments->trace);
+  AddOrderProof(*app, arguments->proof);
   AddJson(*app, arguments->json);
   AddScheduleOptions(*app, arguments->options);
   AddLimits(*app, arguments->search);
@@ -107,6 +114,8 @@ Command AddScheduleCommand(CLI::App& berth) {
               "\nExamples:\n"
               "  berth schedule model.onnx                     The order, and its proof.\n"
               "  berth schedule model.onnx -o reordered.onnx   The same model in that order.\n"
+              "  berth schedule model.json --proof proof.txt   Why no order has less, for "
+              "berth-check-proof.\n"
               "  berth schedule model.json --json | jq .order  In a script.");
   return {app, [arguments] { return Run(*arguments); }};
 }

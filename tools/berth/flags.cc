@@ -169,6 +169,13 @@ void AddTrace(CLI::App& app, std::string& path) {
           "output.");
 }
 
+void AddOrderProof(CLI::App& app, std::string& path) {
+  AddFile(
+      app, "--proof", path,
+      "Write why no order needs less, if the verdict rests on that, for berth-check-proof; half "
+      "of a time limit is for it; - for standard output.");
+}
+
 void AddOptionFlag(CLI::App& app, const OptionInfo& info, const std::string& group,
                    const std::function<bool(const std::string&)>& set,
                    const std::vector<std::string>& algorithms) {

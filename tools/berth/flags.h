@@ -64,9 +64,10 @@ CLI::Option* AddJson(CLI::App& app, bool& json);
 // A path to read or to write.
 CLI::Option* AddFile(CLI::App& app, const std::string& name, std::string& path,
                      const std::string& description);
-// "--report FILE", and "--trace FILE" for trace viewers.
+// "--report FILE", "--trace FILE" for trace viewers, and "--proof FILE" of the order of a graph.
 void AddReport(CLI::App& app, std::string& path, const std::string& what);
 void AddTrace(CLI::App& app, std::string& path);
+void AddOrderProof(CLI::App& app, std::string& path);
 
 // --time-limit, --node-limit, --memory-limit and a flag for each row of Options() except `without`.
 void AddSearch(CLI::App& app, SearchArguments& arguments,

@@ -577,6 +577,8 @@ Result<void> CheckFlags(const GraphMemoryPlan& request) {
     return Refuse(request.options.spill ? "--budget" : "--capacity",
                   "each memory has a capacity of its own; give it with --memory NAME=CAPACITY");
   }
+  if (!outputs.proof.empty())
+    return Refuse("--proof", "a bound of all orders says nothing of costs");
   if (request.options.place.minimize) {
     return Refuse("--minimize", "the cost is minimised, not the height");
   }

@@ -42,7 +42,7 @@ struct PlanOutputs {
   std::string trace;
   bool json = false;             // The summary is JSON.
   std::string tflm_header = {};  // Of a TensorFlow Lite model.
-  std::string proof = {};        // Of a table.
+  std::string proof = {};
   [[nodiscard]] bool to_stdout() const;
 };
 // As CheckOutputs(); kInvalidOptions also for a plan that is neither CSV nor JSON nor, if it is

@@ -20,7 +20,7 @@ bool HasProof(Outcome outcome) {
   return outcome == Outcome::kInfeasible || outcome == Outcome::kOptimal;
 }
 
-std::string ReasonText(std::optional<NoProof> reason) {
+std::string ReasonText(std::optional<NoProof> reason, bool of_table) {
   switch (reason.value_or(NoProof::kAlgorithm)) {
     case NoProof::kBudget:
       return "no checkable proof within the limit";
@@ -29,27 +29,23 @@ std::string ReasonText(std::optional<NoProof> reason) {
     case NoProof::kMemory:
       return "a checkable proof takes too much memory";
     case NoProof::kSize:
-      return "too many buffers meet for a checkable proof";
+      return of_table ? "too many buffers meet for a checkable proof"
+                      : "too many operators for a checkable proof";
     case NoProof::kAlgorithm:
       break;
   }
   return "no search that logs its steps can decide it";
 }
 
-}  // namespace
-
-Result<void> FindProof(Planned& planned, const SearchArguments& arguments, WatchedSearch& search) {
-  if (planned.outputs.proof.empty() || !HasProof(planned.answer.outcome)) return {};
-  ProofOptions options;
-  options.algorithm = arguments.options.algorithm;
-  options.seed = arguments.options.seed;
-  options.most_bytes = StatesWithin(arguments.memory_limit, options.most_bytes);
+// What `prove` finds in the time that there is for it.
+template <typename Prove>
+Result<void> Find(Planned& planned, WatchedSearch& search, Prove prove) {
   const double seconds = std::max(kLeastSeconds, kTimesTheSearch * planned.answer.seconds);
   planned.proof.emplace();
   try {
     PlacementProof proof = BERTH_TRY(search.RunAfterwards([&](Budget& budget) {
       if (!budget.has_time_limit()) budget.SetTimeLimit(seconds);
-      return ProvePlacement(planned.problem(), planned.answer, options, budget);
+      return prove(budget);
     }));
     planned.proof->text = std::move(proof.text);
     planned.proof->missing = proof.missing;
@@ -70,13 +66,47 @@ Result<void> WriteProof(Planned& planned) {
   return written;
 }
 
+}  // namespace
+
+Result<void> FindProof(Planned& planned, const SearchArguments& arguments, WatchedSearch& search) {
+  if (planned.outputs.proof.empty() || !HasProof(planned.answer.outcome)) return {};
+  ProofOptions options;
+  options.algorithm = arguments.options.algorithm;
+  options.seed = arguments.options.seed;
+  options.most_bytes = StatesWithin(arguments.memory_limit, options.most_bytes);
+  return Find(planned, search, [&](Budget& budget) {
+    return ProvePlacement(planned.problem(), planned.answer, options, budget);
+  });
+}
+
+Result<void> FindOrderProof(Planned& planned, const Graph& graph, const SearchArguments& arguments,
+                            WatchedSearch& search) {
+  if (planned.outputs.proof.empty() || !RestsOnOrders(planned.answer)) return {};
+  OrderProofOptions options;
+  options.counting = planned.counting();
+  options.most_bytes = StatesWithin(arguments.memory_limit, options.most_bytes);
+  return Find(planned, search,
+              [&](Budget& budget) { return ProveOrder(graph, planned.answer, options, budget); });
+}
+
+Result<ExitCode> ConcludeWithProof(Planned& planned) {
+  const Result<void> written = WriteProof(planned);
+  const ExitCode code = Conclude(planned);
+  if (!written) return tl::unexpected(written.error());
+  return code;
+}
+
 std::string ProofText(const Planned& planned) {
+  if (!planned.proof && planned.subject.table() == nullptr) {
+    return "not written, as only a verdict that rests on a bound of all orders has one";
+  }
   if (!planned.proof) {
     return "not written, as only an optimal plan and \"does not fit\" have one";
   }
   if (planned.proof->failed) return "proved, but the file cannot be written";
   if (!planned.proof->bytes) {
-    return "not written: proved, but " + ReasonText(planned.proof->missing);
+    return "not written: proved, but " +
+           ReasonText(planned.proof->missing, planned.subject.table() != nullptr);
   }
   return OneLine(planned.outputs.proof) + ", " + FormatBytes(*planned.proof->bytes) + " in " +
          FormatSeconds(planned.proof->seconds) + "; berth-check-proof checks it";

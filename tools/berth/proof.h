@@ -15,8 +15,12 @@ inline constexpr double kShareOfProof = 0.5;
 // `planned` what became of it.
 [[nodiscard]] Result<void> FindProof(Planned& planned, const SearchArguments& arguments,
                                      WatchedSearch& search);
-// Writes it, if it was found. The summary says so if that fails.
-[[nodiscard]] Result<void> WriteProof(Planned& planned);
+// The same for the order of a graph.
+[[nodiscard]] Result<void> FindOrderProof(Planned& planned, const Graph& graph,
+                                          const SearchArguments& arguments, WatchedSearch& search);
+// As Conclude(), after the proof, if it was found, has been written. The summary says so if that fails:
+// the verdict is known all the same.
+[[nodiscard]] Result<ExitCode> ConcludeWithProof(Planned& planned);
 
 // For the summaries.
 [[nodiscard]] std::string ProofText(const Planned& planned);

@@ -653,7 +653,6 @@ void AddTable(const Planned& planned, Json& json) {
   json["major_backtracks"] = answer.placing.stats.major_backtracks;
   json["colliding_pins"] = ToJson(planned.collision);
   json["seed"] = planned.provenance.options.place.seed;
-  if (!planned.outputs.proof.empty()) json["proof"] = ProofJson(planned);
   if (planned.snapshot != nullptr) json["snapshot"] = ToJson(*planned.snapshot, planned.problem());
   if (planned.simulated) json["simulated_reserve"] = *planned.simulated;
   if (planned.given != nullptr) json["given_plan"] = ToJson(*planned.given);
@@ -722,6 +721,7 @@ Json SummaryJson(const Planned& planned) {
   json["nodes"] = answer.nodes;
   json["interrupted"] = planned.interrupted;
   json["buffers"] = planned.problem().buffers.size();
+  if (!planned.outputs.proof.empty()) json["proof"] = ProofJson(planned);
   if (planned.model == nullptr) {
     AddTable(planned, json);
     return json;

@@ -33,11 +33,11 @@ void AddInputs(CLI::App& app, SuiteOptions& options) {
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all();
-  app.add_option(
-         "--data", options.data,
-         "The folder that holds models/ and challenging/; for olla, cosma and boards inference/ "
-         "and training/; for recompute remat/ and graphs/. Default: $BERTH_DATA/buffers, "
-         "$BERTH_DATA/graphs, $BERTH_DATA.")
+  app.add_option("--data", options.data,
+                 "The folder that holds models/ and challenging/; for olla, cosma, boards and "
+                 "order-proofs inference/ and training/; for recompute remat/ and graphs/. "
+                 "Default: $BERTH_DATA/buffers, "
+                 "$BERTH_DATA/graphs, $BERTH_DATA.")
       ->type_name("FOLDER");
   app.add_flag("--quick", options.quick,
                "A few small inputs and short limits: seconds instead of minutes.");
@@ -70,12 +70,12 @@ cli::Command AddSuiteCommand(CLI::App& lab) {
   app->add_option(
          "NAME", arguments->name,
          "The paper: telamalloc, minimalloc, olla or cosma; or recompute, operators that run "
-         "again; memories, the choice of what stays in a fast memory; boards; or proofs, what "
-         "proofs of "
-         "placements cost.")
+         "again; memories, the choice of what stays in a fast memory; boards; or proofs and "
+         "order-proofs, what proofs of placements and of orders cost.")
       ->required();
   app->add_option("INPUTS", arguments->options.tables,
-                  "Tables (for olla, cosma, recompute and boards: models), or folders of them, "
+                  "Tables (for olla, cosma, recompute, boards and order-proofs: models), or "
+                  "folders of them, "
                   "instead of the "
                   "paper's. Default: those of --data, or generated ones.")
       ->take_all();

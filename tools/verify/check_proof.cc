@@ -3,6 +3,7 @@
 // Exit codes: 0 it holds, 1 it is refused, 2 bad usage or a file that cannot be read.
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -15,6 +16,8 @@
 #include <vector>
 
 #include "tools/verify/csv_table.h"
+#include "tools/verify/graph_json.h"
+#include "tools/verify/order_proof.h"
 #include "tools/verify/proof.h"
 
 namespace berth::verify {
@@ -22,11 +25,17 @@ namespace {
 
 constexpr std::string_view kUsage =
     "Usage: berth-check-proof [--endpoints HOW] PROOF [TABLE]\n"
+    "       berth-check-proof [--count WHAT] [--alignment BYTES] PROOF [GRAPH]\n"
     "\n"
     "Checks a proof that `berth place --proof` wrote: that no plan fits, or that the plan in the\n"
     "proof is the lowest. With TABLE, a CSV file, also that the proof is about its buffers.\n"
     "HOW the table means its lifetimes: half-open, inclusive or exclusive; by default as the\n"
     "column's name says (\"end\" is inclusive, \"upper\" is not). - is standard input.\n"
+    "\n"
+    "Or one that `berth schedule --proof` or `berth plan --proof` wrote: that no order has a peak\n"
+    "as low. With GRAPH, a graph of Berth in JSON, also that the proof is about its operators and\n"
+    "tensors. WHAT and BYTES are as the planner had them: inputs, parameters, all or none, and a\n"
+    "whole number.\n"
     "\n"
     "Exit codes: 0 the proof holds, 1 it is refused, 2 bad usage or an unreadable file.\n";
 
@@ -87,14 +96,58 @@ std::string Sentence(const ProofReport& report, bool with_table) {
          Counted(report.steps, "line") + " checked, " + Counted(report.lemmas, "lemma") + ".\n";
 }
 
-int Check(const std::string& path, const std::optional<std::string>& table_path, Ends ends) {
+std::string Sentence(const OrderProofReport& report, bool with_graph) {
+  const std::string of = with_graph ? " of the graph" : "";
+  std::string text = "The proof holds: ";
+  if (report.is_optimal) {
+    text += "the order in it has a peak of " + std::to_string(report.refuted + 1) +
+            " bytes, and no order" + of + " has a lower one.";
+  } else {
+    text +=
+        "no order" + of + " has a peak of at most " + std::to_string(report.refuted) + " bytes.";
+  }
+  return text + "\n  " + Counted(static_cast<std::int64_t>(report.operators), "operator") + ", " +
+         Counted(report.flows, "flow") + " and " + Counted(report.states, "state") + " checked.\n";
+}
+
+int Refuse(const std::string& path, std::size_t line, const std::string& fault) {
+  std::printf("The proof is refused.\n%s:%zu: %s\n", path.c_str(), line, fault.c_str());
+  return 1;
+}
+
+struct CheckOptions {
+  Ends ends = Ends::kByColumnName;
+  Counting counting;
+  Bytes alignment = 1;
+};
+
+// A proof of orders; `graph_path` may be missing.
+int CheckOrders(const std::string& path, const std::string& proof,
+                const std::optional<std::string>& graph_path, const CheckOptions& options) {
+  std::optional<OrderModel> model;
+  if (graph_path) {
+    const auto text = ReadFile(*graph_path);
+    if (!text) return Complain(*graph_path + ": cannot be read: " + std::strerror(errno));
+    const auto graph = ReadGraph(*text, options.alignment);
+    if (!graph) return Complain(*graph_path + ": " + graph.error().message);
+    model = OrderModelOf(*graph, options.counting);
+  }
+  const OrderProofReport report = CheckOrderProof(proof, model ? &*model : nullptr);
+  if (!report.ok()) return Refuse(path, report.line, report.fault);
+  std::fputs(Sentence(report, model.has_value()).c_str(), stdout);
+  return 0;
+}
+
+int Check(const std::string& path, const std::optional<std::string>& table_path,
+          const CheckOptions& options) {
   const auto proof = ReadFile(path);
   if (!proof) return Complain(path + ": cannot be read: " + std::strerror(errno));
+  if (IsOrderProof(*proof)) return CheckOrders(path, *proof, table_path, options);
   std::optional<Problem> table;
   if (table_path) {
     const auto text = ReadFile(*table_path);
     if (!text) return Complain(*table_path + ": cannot be read: " + std::strerror(errno));
-    auto read = ReadCsvTable(*text, ends);
+    auto read = ReadCsvTable(*text, options.ends);
     if (!read && IsOfAnotherFormat(*text)) {
       return Complain(*table_path + ": not a table in CSV, the only format that is read here");
     }
@@ -102,40 +155,63 @@ int Check(const std::string& path, const std::optional<std::string>& table_path,
     table = std::move(*read);
   }
   const ProofReport report = CheckProof(*proof, table ? &*table : nullptr);
-  if (!report.ok()) {
-    std::printf("The proof is refused.\n%s:%zu: %s\n", path.c_str(), report.line,
-                report.fault.c_str());
-    return 1;
-  }
+  if (!report.ok()) return Refuse(path, report.line, report.fault);
   std::fputs(Sentence(report, table.has_value()).c_str(), stdout);
   return 0;
 }
 
+// Takes the value of an option; false where it is none of its values.
+bool Take(const std::string& option, const std::string& value, CheckOptions& options) {
+  if (option == "--endpoints") {
+    const auto ends = EndsOf(value);
+    options.ends = ends.value_or(Ends::kByColumnName);
+    return ends.has_value();
+  }
+  if (option == "--count") {
+    options.counting.inputs = value == "inputs" || value == "all";
+    options.counting.parameters = value == "parameters" || value == "all";
+    return options.counting.inputs || options.counting.parameters || value == "none";
+  }
+  constexpr Bytes kMost = Bytes{1} << 30;
+  const auto [end, error] =
+      std::from_chars(value.data(), value.data() + value.size(), options.alignment);
+  return error == std::errc() && end == value.data() + value.size() && options.alignment >= 1 &&
+         options.alignment <= kMost;
+}
+
+// What the values of an option are; nothing for one that is not known.
+std::string_view ValuesOf(std::string_view option) {
+  if (option == "--endpoints") return "half-open, inclusive or exclusive";
+  if (option == "--count") return "inputs, parameters, all or none";
+  if (option == "--alignment") return "a whole number from 1 to 2^30";
+  return "";
+}
+
 int Run(const std::vector<std::string>& words) {
   std::vector<std::string> paths;
-  Ends ends = Ends::kByColumnName;
+  CheckOptions options;
   for (std::size_t k = 0; k < words.size(); ++k) {
     const std::string& word = words[k];
     if (word == "--help" || word == "-h") {
       std::fputs(kUsage.data(), stdout);
       return 0;
     }
-    if (word == "--endpoints") {
-      const auto known = k + 1 < words.size() ? EndsOf(words[++k]) : std::nullopt;
-      if (!known) return Complain("--endpoints: half-open, inclusive or exclusive");
-      ends = *known;
-    } else if (word.size() > 1 && word.front() == '-') {
-      return Complain("'" + word + "' is not known; see --help");
-    } else {
-      paths.push_back(word);
+    const std::string_view values = ValuesOf(word);
+    if (!values.empty()) {
+      if (k + 1 < words.size() && Take(word, words[++k], options)) continue;
+      return Complain(word + ": " + std::string(values));
     }
+    if (word.size() > 1 && word.front() == '-') {
+      return Complain("'" + word + "' is not known; see --help");
+    }
+    paths.push_back(word);
   }
   if (paths.empty()) return Complain("PROOF is missing; see --help");
   if (paths.size() > 2) return Complain("unexpected argument '" + paths[2] + "'; see --help");
   if (paths.size() == 2 && paths[0] == "-" && paths[1] == "-") {
     return Complain("only one of the two can be standard input");
   }
-  return Check(paths[0], paths.size() == 2 ? std::optional(paths[1]) : std::nullopt, ends);
+  return Check(paths[0], paths.size() == 2 ? std::optional(paths[1]) : std::nullopt, options);
 }
 
 }  // namespace

@@ -141,6 +141,18 @@ ProofLines::SignedPair ProofLines::Signed(std::size_t size) {
           end == word.size() ? 0 : ParseIndex(word.substr(end + 1), kMostParts)};
 }
 
+ProofLines::Hop ProofLines::NextHop(std::size_t tensors, std::size_t operators) {
+  const std::string_view word = Word();
+  const std::size_t colon = word.find(':');
+  if (colon == std::string_view::npos) throw FalseStep{"expected a flow, such as 3>7:100"};
+  const std::string_view head = word.substr(0, colon);
+  const std::int64_t bytes = Parse(word.substr(colon + 1), 1, kMaxBytes);
+  const std::size_t at = head.find_first_of(">^");
+  if (at == std::string_view::npos) return {ParseIndex(head, tensors), ':', 0, bytes};
+  return {ParseIndex(head.substr(0, at), head[at] == '>' ? tensors : operators), head[at],
+          ParseIndex(head.substr(at + 1), operators), bytes};
+}
+
 void ProofLines::Expect(std::string_view word) {
   if (!HasWord() || Word() != word) throw FalseStep{"expected '" + std::string(word) + "'"};
 }

@@ -49,6 +49,15 @@ class ProofLines {
   };
   // "3>40" or "3^4#1": an index below `size`, one of < > ^, a number, and after ^ perhaps a part.
   [[nodiscard]] SignedPair Signed(std::size_t size);
+  // A part of a flow: "3:100", 100 bytes of tensor 3; "3>7:100", those that end at operator 7; "7^5:100",
+  // those that go on from operator 7 to operator 5, for which it waits.
+  struct Hop {
+    std::size_t from;
+    char sign;       // One of : > ^.
+    std::size_t to;  // 0 for ':'.
+    std::int64_t bytes;
+  };
+  [[nodiscard]] Hop NextHop(std::size_t tensors, std::size_t operators);
   void Expect(std::string_view word);
   void EndLine();
 

@@ -826,11 +826,28 @@ TEST_F(SuitesTest, ProofsAreCheckedAndMeasured) {
   }
 }
 
+TEST_F(SuitesTest, ProofsOfOrdersAreCheckedAndMeasured) {
+  const ProcessResult result = Run({"order-proofs"});
+  EXPECT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
+  EXPECT_EQ(result.standard_output.find("refused"), std::string::npos) << result.standard_output;
+  EXPECT_EQ(Files(),
+            (std::set<std::string>{"order-proofs-conditions.json", "order-proofs-graphs.csv",
+                                   "order-proofs-irregular.csv"}));
+  for (const char* file : {"order-proofs-graphs.csv", "order-proofs-irregular.csv"}) {
+    const auto rows = Csv(file);
+    ASSERT_EQ(rows.size(), 3U) << file;
+    const auto column = std::find(rows[0].begin(), rows[0].end(), "proof_bytes") - rows[0].begin();
+    for (std::size_t k = 1; k < rows.size(); ++k) {
+      EXPECT_GT(std::stoll(rows[k][static_cast<std::size_t>(column)]), 0);
+    }
+  }
+}
+
 TEST_F(SuitesTest, RefusesWhatItDoesNotKnow) {
   ExpectRefused(
       Lab({"suite", "other"}),
       "there is no suite 'other'; there are telamalloc, minimalloc, olla, cosma, recompute, "
-      "memories, boards, proofs");
+      "memories, boards, proofs, order-proofs");
   ExpectRefused(Lab({"suite", "minimalloc", "--only", "table1"}),
                 "--only: the suite minimalloc has no 'table1'; it has figure8, figure9");
   ExpectRefused(Lab({"suite", "telamalloc", "--data", Path("nowhere")}),

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <ctime>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,6 +18,7 @@
 #include "tools/lab/bench/benchmark.h"
 #include "tools/lab/suites/inputs.h"
 #include "tools/lab/suites/suites.h"
+#include "tools/lab/suites/timed.h"
 #include "tools/verify/proof.h"
 
 namespace berth::lab {
@@ -38,15 +38,6 @@ struct Proved {
 
 bool HasProof(Outcome outcome) {
   return outcome == Outcome::kInfeasible || outcome == Outcome::kOptimal;
-}
-
-// All three are one thread each. Other work on the machine does not count.
-template <typename Work>
-auto Timed(std::vector<double>& seconds, Work work) {
-  const std::clock_t begin = std::clock();
-  auto result = work();
-  seconds.push_back(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
-  return result;
 }
 
 // A proof has twice the time of the search at most.

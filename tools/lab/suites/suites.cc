@@ -152,9 +152,9 @@ Result<void> KeepConditions(const Suite& suite, const Lab& lab, const std::strin
 }  // namespace
 
 std::span<const Suite* const> Suites() {
-  static const std::array<const Suite*, 8> kSuites = {
-      &TelaMallocSuite(), &MiniMallocSuite(), &OllaSuite(),   &CosmaSuite(),
-      &RecomputeSuite(),  &MemoriesSuite(),   &BoardsSuite(), &ProofsSuite()};
+  static const std::array<const Suite*, 9> kSuites = {
+      &TelaMallocSuite(), &MiniMallocSuite(), &OllaSuite(),   &CosmaSuite(),      &RecomputeSuite(),
+      &MemoriesSuite(),   &BoardsSuite(),     &ProofsSuite(), &OrderProofsSuite()};
   return kSuites;
 }
 

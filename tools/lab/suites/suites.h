@@ -45,6 +45,7 @@ struct Suite {
 [[nodiscard]] const Suite& MemoriesSuite();
 [[nodiscard]] const Suite& BoardsSuite();
 [[nodiscard]] const Suite& ProofsSuite();
+[[nodiscard]] const Suite& OrderProofsSuite();
 // All suites.
 [[nodiscard]] std::span<const Suite* const> Suites();
 

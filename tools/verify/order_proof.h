@@ -1,0 +1,45 @@
+// tools/verify/order_proof.h -- checks the proof that no order of a graph has a peak within a limit.
+//
+// Shares no code with the search that wrote it, searches nothing, and repeats each step by the rules
+// of docs/algorithms/proofs.md. Whatever the text says, what it accepts is true.
+#ifndef BERTH_TOOLS_VERIFY_ORDER_PROOF_H_
+#define BERTH_TOOLS_VERIFY_ORDER_PROOF_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "tools/verify/order_model.h"
+
+namespace berth::verify {
+
+struct OrderProofReport {
+  // What is wrong, in one sentence, and the line (from 1) where it shows; empty if nothing is.
+  std::string fault;
+  std::size_t line = 0;
+
+  // What is proved if there is no fault: that no order has a peak of at most `refuted` bytes and, if
+  // `is_optimal`, that the order in the proof has one of refuted + 1 bytes.
+  bool is_optimal = false;
+  Bytes refuted = 0;
+  std::size_t operators = 0;
+  std::int64_t flows = 0;   // Lines with a flow that were checked,
+  std::int64_t states = 0;  // and lines with a state.
+  [[nodiscard]] bool ok() const { return fault.empty(); }
+};
+
+// Whether `proof` begins as a proof of orders does.
+[[nodiscard]] bool IsOrderProof(std::string_view proof);
+
+// Checks `proof`, whole. With `graph`, the proof must be about exactly its operators and tensors.
+// A text that would take too much is refused with a sentence: one with more than 2^24 operators or
+// tensors, or whose check looks at more than 2^35 operators, edges and tensors. Memory: a gigabyte for
+// the numbered states at most, and else some hundred bytes for each byte of the text.
+// Cost: for each flow, the whole graph once; for each state, the operators that are ready in it.
+[[nodiscard]] OrderProofReport CheckOrderProof(std::string_view proof,
+                                               const OrderModel* graph = nullptr);
+
+}  // namespace berth::verify
+
+#endif  // BERTH_TOOLS_VERIFY_ORDER_PROOF_H_
