@@ -316,13 +316,14 @@ typedef struct berth_proof {
   int64_t nodes;          /* Of the searches that logged their steps: 0 where a bound is enough. */
   double seconds;         /* Wall clock. */
 } berth_proof;
-/* Writes why the outcome of a plan of a table is true: why no plan fits, or that the plan fits and none is
-   lower; what a file claims wrongly of its plan has no proof. `text` receives what `berth place --proof`
-   writes (docs/algorithms/proofs.md), for berth-check-proof, or NULL where there is no proof; `out` may be
-   NULL. Searches once more, unless a bound is enough. Options: "time_limit", "node_limit", "algorithm" ("niche"
-   or "guided": that search alone), "seed"; without a limit it has twice the time of the first search, ten
-   seconds at least. Errors: INVALID_ARGUMENT for a plan of a graph, INVALID_OPTIONS for an outcome that has
-   nothing to prove. Since version 5. */
+/* Writes why the outcome of a plan is true. Of a table: why no plan fits, or that the plan fits and none is
+   lower. Of a graph, where the outcome rests on a bound of all orders: why no order has a peak below the
+   height of the plan, or within the capacity. What a file claims wrongly of its plan has no proof. `text`
+   receives what `berth place --proof`, or `berth plan --proof`, writes (docs/algorithms/proofs.md), for
+   berth-check-proof, or NULL where there is no proof; `out` may be NULL. Searches once more, unless a bound is
+   enough. Options: "time_limit", "node_limit"; of a table "algorithm" ("niche" or "guided": that search
+   alone), "seed"; without a limit it has twice the time of the first search, ten seconds at least. Error:
+   INVALID_OPTIONS for an outcome that has nothing to prove, or does not rest on orders. Since version 5. */
 BERTH_API berth_status berth_prove_plan(const berth_plan* plan, const berth_options* options,
                                         berth_proof* out, berth_text** text, berth_error** error);
 

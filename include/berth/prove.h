@@ -77,7 +77,8 @@ using OrderProof = PlacementProof;
 // Logs why no order of `graph` has a peak as low as what that outcome excludes: less than the peak of the
 // plan, whose order is part of the proof, or at most the capacity. Looks for minimum cuts, order
 // constraints and states once more, until one of these is enough.
-// Errors: kInvalidGraph, as Validate(); kInvalidOptions for an answer that does not rest on orders.
+// Errors: kInvalidGraph, as Validate(); kInvalidOptions for an answer that does not rest on orders, or whose
+// order is none of `graph` or has another peak than it states.
 // NoProof::kSize: too many operators for sets of all of them, beyond one cut.
 [[nodiscard]] Result<OrderProof> ProveOrder(const Graph& graph, const PlanAnswer& answer,
                                             const OrderProofOptions& options, Budget& budget);

@@ -25,6 +25,7 @@ from berth._library import (
 )
 from berth._memories import Displaced, displaced_of
 from berth._off_chip import OffChipRun, run_off_chip
+from berth._proof import Proof, prove
 from berth._search import Options, OptionsHandle, ProgressCallback, Size, search, text_of
 
 
@@ -301,6 +302,25 @@ class Plan(Answer):
             slot,
         )
         return displaced_of(result.value)
+
+    def prove(
+        self,
+        *,
+        time_limit: Optional[Union[float, str]] = None,
+        node_limit: Optional[int] = None,
+        progress: Union[ProgressCallback, bool, None] = None,
+    ) -> Proof:
+        """Why no order has a peak below the height of the plan or, if nothing fits, within the capacity.
+        Looks for it once more.
+
+        time_limit, node_limit: without them, twice the time of the search, ten seconds at least.
+
+        Raises InvalidOptions for an outcome that does not rest on a bound of all orders: OPTIMAL and
+        INFEASIBLE mostly do, but not with spills, with operators that run again or in several memories.
+        """
+        options = OptionsHandle()
+        options.set_all({"time_limit": time_limit, "node_limit": node_limit})
+        return prove(self._handle.pointer, options, time_limit, progress)
 
     def run_off_chip(self) -> OffChipRun:
         """How long a run takes if one channel makes the copies between the memory and the store behind it

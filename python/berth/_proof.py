@@ -1,4 +1,4 @@
-"""Proofs of placements, for a checker that does not trust Berth."""
+"""Proofs of placements and orders, for a checker that does not trust Berth."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from berth._search import OptionsHandle, ProgressCallback, search, write
 
 
 class Proof(NamedTuple):
-    """Why no placement is lower, or none fits: a text that `berth-check-proof` checks
+    """Why no placement or order is lower, or none fits: a text that `berth-check-proof` checks
     (docs/algorithms/proofs.md).
 
     text: None where there is no proof; what was proved stays true.
     missing: why there is none: "budget" (time or nodes ended first), "interrupted", "memory", "size" (too
-        many buffers meet), "algorithm" (no search that can log its steps decides it); else None.
+        many buffers meet, or there are too many operators), "algorithm" (no search that can log its steps decides it); else None.
     nodes: of the searches that logged their steps; 0 where a bound is enough. seconds: wall clock.
     """
 

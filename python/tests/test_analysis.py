@@ -100,6 +100,25 @@ def test_proofs_are_those_of_the_command(command, examples, tmp_path):
         assert (tmp_path / "python.txt").read_bytes() == (tmp_path / "command.txt").read_bytes()
 
 
+def test_proofs_of_orders_are_those_of_the_command(command, examples, tmp_path):
+    graph = examples / "training_alexnet_b32.json"
+    least = berth.plan(graph)
+    assert least.outcome is berth.Outcome.OPTIMAL
+    for capacity in (None, least.height - 1):
+        plan = berth.plan(graph, capacity=capacity)
+        proof = plan.prove()
+        assert proof.missing is None and proof.text.endswith("end\n")
+        claim = f"claim optimal {least.height}" if capacity is None else f"claim infeasible {capacity}"
+        assert proof.text.splitlines()[:2] == ["berth-order-proof 1", claim]
+        arguments = [] if capacity is None else ["--capacity", str(capacity)]
+        subprocess.run([command, "plan", graph, "--proof", tmp_path / "command.txt", *arguments],
+                       capture_output=True)  # fmt: skip
+        proof.save(tmp_path / "python.txt")
+        assert (tmp_path / "python.txt").read_bytes() == (tmp_path / "command.txt").read_bytes()
+    with pytest.raises(berth.InvalidOptions, match="all orders"):
+        berth.plan(graph, budget="MR", node_limit=100).prove()
+
+
 def test_proofs_that_are_missing(hard, tmp_path):
     start, end, size = hard
     load = 10**9

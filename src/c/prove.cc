@@ -1,4 +1,4 @@
-// Proofs of placements, in the C interface.
+// Proofs of placements and orders, in the C interface.
 
 #include "berth/prove.h"
 
@@ -36,17 +36,30 @@ berth_no_proof ReasonOf(const std::optional<NoProof>& missing) {
   return BERTH_NO_PROOF_ALGORITHM;
 }
 
+// Of the table, or of the order of the graph.
+Result<PlacementProof> ProofOf(const berth_plan& plan, const Settings& settings, Budget& budget) {
+  if (plan.graph == nullptr) {
+    ProofOptions options;
+    options.algorithm = settings.plan.place.algorithm;
+    options.seed = settings.plan.place.seed;
+    return ProvePlacement(plan.problem, plan.answer, options, budget);
+  }
+  if (plan.several()) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "the plan is one for several memories, whose costs have no proof");
+  }
+  OrderProofOptions options;
+  options.counting = plan.options.schedule.counting;
+  return ProveOrder(plan.graph->model.graph, plan.answer, options, budget);
+}
+
 Result<PlacementProof> Prove(const berth_plan& plan, const berth_options& request) {
-  Require(plan.table != nullptr, "the plan is one of a graph, and only placements have proofs");
   const Settings& settings = request.settings;
-  ProofOptions options;
-  options.algorithm = settings.plan.place.algorithm;
-  options.seed = settings.plan.place.seed;
   const double seconds = std::max(kLeastSeconds, kTimesTheSearch * plan.answer.seconds);
   Watch watch(request, /*limited=*/true);
   return watch.Run([&](Budget& budget) {
     if (!settings.time_limit && !settings.node_limit) budget.SetTimeLimit(seconds);
-    return ProvePlacement(plan.problem, plan.answer, options, budget);
+    return ProofOf(plan, settings, budget);
   });
 }
 

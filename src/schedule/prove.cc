@@ -255,6 +255,10 @@ Result<OrderProof> ProveOrder(const Graph& graph, const PlanAnswer& answer,
   const internal::schedule::Instance instance =
       internal::schedule::InstanceOf(internal::Compile(graph, options.counting));
   const std::vector<Op> order(known.begin(), known.end());
+  if (answer.outcome == Outcome::kOptimal && PeakOf(instance, order) != answer.peak_bound) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "the order of the answer has not the peak that it states");
+  }
   OrderProof proof;
   internal::schedule::OrderProver prover(instance, order, limit, options, budget);
   std::string text = internal::schedule::Head(

@@ -912,7 +912,14 @@ static void test_proofs(const berth_graph* graph) {
   FAILS(berth_prove_plan(plan, NULL, NULL, &text, &error), BERTH_INVALID_OPTIONS, "only an answer");
   berth_plan_free(plan);
   WORKS(berth_plan_graph(graph, NULL, &plan, &error));
-  FAILS(berth_prove_plan(plan, NULL, NULL, &text, &error), BERTH_INVALID_ARGUMENT, "graph");
+  WORKS(berth_prove_plan(plan, NULL, &proof, &text, &error));
+  CHECK(proof.missing == BERTH_NO_PROOF_NONE);
+  CHECK(strncmp(berth_text_data(text), "berth-order-proof 1\nclaim optimal ", 34) == 0);
+  berth_text_free(text);
+  berth_plan_free(plan);
+  WORKS(berth_options_set(options, "budget", "MR", &error));
+  WORKS(berth_plan_graph(graph, options, &plan, &error));
+  FAILS(berth_prove_plan(plan, NULL, NULL, &text, &error), BERTH_INVALID_OPTIONS, "all orders");
   berth_plan_free(plan);
   berth_problem_free(problem);
   berth_options_free(options);

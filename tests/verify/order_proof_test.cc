@@ -261,6 +261,19 @@ TEST(OrderProofTest, AnswersWithoutOne) {
   answer.outcome = Outcome::kInfeasible;
   answer.capacity = answer.peak_bound;
   EXPECT_TRUE(refuses(answer));
+  // The figures agree with each other, but not with the order; then the order is none of the graph.
+  for (const bool other_order : {false, true}) {
+    answer = made.answer;
+    --answer.peak_bound;
+    --answer.best->memories.front().peak;
+    if (other_order) answer.best->order.pop_back();
+    Budget budget;
+    const auto proof = ProveOrder(made.graph, answer, {made.counting}, budget);
+    ASSERT_FALSE(proof.has_value());
+    EXPECT_EQ(proof.error().code, ErrorCode::kInvalidOptions);
+  }
+  answer = made.answer;
+  answer.outcome = Outcome::kInfeasible;
   // A bound that does not hold has no proof.
   answer.capacity = answer.peak_bound++;
   Budget budget;

@@ -439,10 +439,10 @@ export class Plan extends Handle {
       return Array.from({ length }, (_, i) => [time(2 * i), time(2 * i + 1)]);
     });
   }
-  /** Why the outcome of a table's plan is true, for a checker that does not trust Berth. Searches once
-   * more, unless a bound is enough; without a limit for twice the time of the first search, ten
-   * seconds at least. Error: BerthError for a plan of a graph, and for an outcome that has nothing
-   * to prove. */
+  /** Why the outcome of a plan is true, for a checker that does not trust Berth; of a graph, why no order
+   * has less. Searches once more, unless a bound is enough; without a limit for twice the time of the
+   * first search, ten seconds at least. Error: BerthError for an outcome that has nothing to prove, or of
+   * a graph that does not rest on a bound of all orders. */
   prove(options: Options = {}, watched: Watched = {}): Proof {
     const { abi } = this;
     return withOptions(abi, options, watched, (request) =>
