@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "base/try.h"
 #include "graph/topology.h"
 #include "schedule/certificate.h"
@@ -135,9 +136,9 @@ class OrderProver {
     bool stable = !options_.constraints;
     std::int64_t work = kFirstWork;
     for (std::size_t states = kFirstStates;; states *= 2, work *= 2) {
-      if (options_.states && TryStates(states, text)) return true;
-      if (budget_.Exhausted() || out_of_memory_ || passes_) return false;
-      if (stable && !options_.states) return false;
+      const bool refuted = options_.states && TryStates(states, text);
+      if (refuted || passes_ || budget_.Exhausted()) return refuted;
+      if (stable && (out_of_memory_ || !options_.states)) return false;
       if (stable) continue;
       const auto verdict = prober.Run(work, budget_);
       TakeConstraints(reduction, prober);
@@ -178,6 +179,7 @@ class OrderProver {
     }
     const Instance all = MakeInstance(instance_.num_ops, instance_.base, edges, instance_.buffers);
     passes_ = true;
+    out_of_memory_ = false;
     for (const bool backwards : {false, true}) {
       const Instance reversed = backwards ? Reversed(all) : Instance();
       StateLog log(backwards ? reversed : all, limit_, backwards);
@@ -188,21 +190,19 @@ class OrderProver {
       }
       for (const auto& from : beginnings) {
         const auto verdict = log.Run(from, most_states, options_.most_bytes / 2, budget_);
-        if (verdict == StateLog::Verdict::kRefuted) return WriteStates(log, text);
+        if (verdict == StateLog::Verdict::kRefuted) {
+          Certificates certificates(instance_, constraints_, limit_, budget_);
+          const bool written = certificates.WriteConstraints(text);
+          BERTH_CHECK(written || budget_.Exhausted());
+          if (written) log.Write(text);
+          return written;
+        }
         if (verdict == StateLog::Verdict::kNoAnswer) return false;
         if (verdict == StateLog::Verdict::kTooMany) passes_ = false;
-        out_of_memory_ = verdict == StateLog::Verdict::kTooMany && log.is_full();
-        if (out_of_memory_) return false;
+        out_of_memory_ = out_of_memory_ || log.is_full();
       }
     }
     return false;
-  }
-
-  bool WriteStates(const StateLog& log, std::string& text) {
-    Certificates certificates(instance_, constraints_, limit_, budget_);
-    if (!certificates.WriteConstraints(text)) return false;
-    log.Write(text);
-    return true;
   }
 
   const Instance& instance_;
@@ -246,6 +246,11 @@ Result<OrderProof> ProveOrder(const Graph& graph, const PlanAnswer& answer,
   const auto begin = Budget::Clock::now();
   const std::int64_t nodes = budget.nodes_spent();
   BERTH_TRY(Validate(graph));
+  OrderProof proof;
+  if (budget.Exhausted()) {
+    proof.missing = budget.cancelled() ? NoProof::kInterrupted : NoProof::kBudget;
+    return proof;
+  }
   const Order known = answer.best ? answer.best->order : ProgramOrder(graph);
   if (!RestsOnOrders(answer) || !ValidateOrder(graph, known)) {
     return Fail(ErrorCode::kInvalidOptions,
@@ -259,7 +264,6 @@ Result<OrderProof> ProveOrder(const Graph& graph, const PlanAnswer& answer,
     return Fail(ErrorCode::kInvalidOptions,
                 "the order of the answer has not the peak that it states");
   }
-  OrderProof proof;
   internal::schedule::OrderProver prover(instance, order, limit, options, budget);
   std::string text = internal::schedule::Head(
       instance, limit, answer.outcome == Outcome::kOptimal ? &known : nullptr);

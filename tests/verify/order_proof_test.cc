@@ -288,6 +288,41 @@ TEST(OrderProofTest, AnswersWithoutOne) {
   EXPECT_EQ(ended->missing, NoProof::kInterrupted);
 }
 
+// Where a proof takes 7,607 states below 106 constraints.
+TEST(OrderProofTest, WhyThereIsNone) {
+  internal::GraphParameters parameters;
+  parameters.operators = 100;
+  parameters.width = 24;
+  Case made;
+  made.graph = *internal::GenerateGraph(internal::GraphFamily::kIrregular, parameters);
+  Budget search;
+  made.answer = *Schedule(made.graph, {}, search);
+  ASSERT_TRUE(RestsOnOrders(made.answer));
+  const auto missing = [&](std::size_t most_bytes, std::int64_t nodes, Rules rules) {
+    OrderProofOptions options;
+    options.most_bytes = most_bytes;
+    options.constraints = rules != Rules::kStates;
+    options.states = rules != Rules::kConstraints;
+    Budget budget;
+    budget.SetNodeLimit(nodes);
+    const auto proof = ProveOrder(made.graph, made.answer, options, budget);
+    EXPECT_TRUE(proof.has_value());
+    EXPECT_NE(proof->text.has_value(), proof->missing.has_value());
+    EXPECT_LE(proof->nodes, nodes);
+    return proof->missing;
+  };
+  constexpr std::size_t kMany = std::size_t{1} << 30;
+  constexpr std::int64_t kNodes = 1'000'000;
+  EXPECT_EQ(missing(kMany, kNodes, Rules::kAll), std::nullopt);
+  for (const std::int64_t nodes : {0, 1, 10, 1'000, 5'000}) {
+    EXPECT_EQ(missing(kMany, nodes, Rules::kAll), NoProof::kBudget) << nodes;
+  }
+  EXPECT_EQ(missing(kMany, kNodes, Rules::kConstraints), NoProof::kAlgorithm);
+  EXPECT_EQ(missing(200'000, kNodes, Rules::kAll), NoProof::kMemory);
+  EXPECT_EQ(missing(200'000, kNodes, Rules::kStates), NoProof::kMemory);
+  EXPECT_EQ(missing(20'000, kNodes, Rules::kAll), NoProof::kSize);
+}
+
 // ---- Changes at random.
 
 // The least peak of a model, whatever it is, by enumerating all sets of operators; a large number
