@@ -6,7 +6,10 @@
 #include "berth/prove.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,9 +21,11 @@
 #include "schedule/certificate.h"
 #include "schedule/compile.h"
 #include "schedule/instance.h"
+#include "schedule/precedence.h"
 #include "schedule/probe.h"
 #include "schedule/reduce.h"
 #include "schedule/state_log.h"
+#include "schedule/window.h"
 
 namespace berth {
 namespace internal::schedule {
@@ -35,6 +40,9 @@ constexpr std::size_t kMostCuts = 10'000;
 constexpr std::size_t kMostBeginnings = 8;
 // Sets of operators for each operator take this part of the memory at most, as there are several.
 constexpr std::size_t kShareOfSets = 16;
+// Where they would take more: the sizes of windows, and how many of each there are at most.
+constexpr std::array<std::size_t, 3> kWindows = {128, 512, 2048};
+constexpr std::size_t kMostWindows = 4;
 
 void Append(std::string& text, std::int64_t number) {
   text += ' ';
@@ -80,12 +88,132 @@ std::string Head(const Instance& instance, Bytes limit, const Order* optimal) {
   return text;
 }
 
+// The search for a proof by some operators alone, as whole graphs or windows of them (schedule/window.h).
+class Scope {
+ public:
+  enum class Verdict { kProved, kOpen, kHopeless };
+  // `whole` has the operators `names` of `part`, in the same sequence; without `names` the two are the
+  // same. `order` is a valid one of `part`. All but the last two must outlive this.
+  Scope(const Instance& whole, Bytes limit, const OrderProofOptions& options, Budget& budget,
+        Instance part, std::vector<Op> names, std::vector<Op> order)
+      : whole_(whole),
+        limit_(limit),
+        options_(options),
+        budget_(budget),
+        part_(std::move(part)),
+        names_(std::move(names)),
+        order_(std::move(order)),
+        reduction_(Reduce(part_, order_, true, budget)),
+        prober_(reduction_.instance, Precedence(reduction_.instance), limit),
+        stable_(!options.constraints) {
+    AddOrder();
+  }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+  // Continues with so many states in each direction and so much work; appends a proof to `text`.
+  Verdict Advance(std::size_t states, std::int64_t work, std::string& text) {
+    if (options_.states && TryStates(states, text)) return Verdict::kProved;
+    if (passes_ || budget_.Exhausted()) return Verdict::kHopeless;
+    if (stable_) return is_full_ || !options_.states ? Verdict::kHopeless : Verdict::kOpen;
+    const auto verdict = prober_.Run(work, budget_);
+    TakeConstraints();
+    if (verdict == Prober::Verdict::kContradiction) {
+      const bool written = Certificates(whole_, Constraints(), limit_, budget_)
+                               .WriteCut(NameOf(reduction_.ops[prober_.refuted()]), text);
+      return written ? Verdict::kProved : Verdict::kHopeless;
+    }
+    stable_ = verdict == Prober::Verdict::kStable;
+    return Verdict::kOpen;
+  }
+  // States took too much memory.
+  [[nodiscard]] bool is_full() const { return is_full_; }
+
+ private:
+  [[nodiscard]] Op NameOf(Op v) const { return names_.empty() ? v : names_[v]; }
+
+  // The order, of the operators that are left, as a witness.
+  void AddOrder() {
+    std::vector<Op> local(part_.num_ops, 0);
+    for (std::size_t k = 0; k < reduction_.ops.size(); ++k) {
+      local[reduction_.ops[k]] = static_cast<Op>(k);
+    }
+    std::vector<Op> order;
+    for (const Op v : order_) {
+      if (reduction_.part[v] == Reduction::Part::kKept) order.push_back(local[v]);
+    }
+    prober_.AddOrder(order);
+  }
+
+  void TakeConstraints() {
+    const auto& added = prober_.precedence().added();
+    for (std::size_t c = constraints_.size(); c < added.size(); ++c) {
+      constraints_.emplace_back(reduction_.ops[added[c].first], reduction_.ops[added[c].second]);
+    }
+  }
+  [[nodiscard]] std::vector<Certificates::Constraint> Constraints() const {
+    std::vector<Certificates::Constraint> named;
+    for (const auto& [u, v] : constraints_) named.emplace_back(NameOf(u), NameOf(v));
+    return named;
+  }
+
+  // Within the constraints that are known by now, in both directions.
+  bool TryStates(std::size_t most_states, std::string& text) {
+    std::vector<std::pair<Op, Op>> edges = constraints_;
+    for (Op v = 0; v < part_.num_ops; ++v) {
+      for (const Op p : part_.predecessors[v]) edges.emplace_back(p, v);
+    }
+    const Instance all = MakeInstance(part_.num_ops, part_.base, edges, part_.buffers);
+    passes_ = true;
+    is_full_ = false;
+    for (const bool backwards : {false, true}) {
+      const Instance reversed = backwards ? Reversed(all) : Instance();
+      StateLog log(backwards ? reversed : all, limit_, backwards);
+      auto beginnings = log.Beginnings(order_);
+      if (beginnings.size() > kMostBeginnings) {
+        beginnings.resize(kMostBeginnings);
+        passes_ = false;
+      }
+      for (const auto& from : beginnings) {
+        const auto verdict = log.Run(from, most_states, options_.most_bytes / 2, budget_);
+        if (verdict == StateLog::Verdict::kRefuted) {
+          Certificates certificates(whole_, Constraints(), limit_, budget_);
+          const bool written = certificates.WriteConstraints(text);
+          BERTH_CHECK(written || budget_.Exhausted());
+          if (written) log.Write(names_, text);
+          return written;
+        }
+        if (verdict == StateLog::Verdict::kNoAnswer) return false;
+        if (verdict == StateLog::Verdict::kTooMany) passes_ = false;
+        is_full_ = is_full_ || log.is_full();
+      }
+    }
+    return false;
+  }
+
+  const Instance& whole_;
+  Bytes limit_;
+  const OrderProofOptions& options_;
+  Budget& budget_;
+  Instance part_;
+  std::vector<Op> names_;
+  std::vector<Op> order_;
+  Reduction reduction_;
+  Prober prober_;
+  std::vector<std::pair<Op, Op>> constraints_;  // Found so far, of operators of part_.
+  bool stable_;
+  bool is_full_ = false;
+  bool passes_ = false;  // All states were seen, and they lead on.
+};
+
 class OrderProver {
  public:
   // `order`: any valid one, best of low peak. All must outlive this.
   OrderProver(const Instance& instance, const std::vector<Op>& order, Bytes limit,
               const OrderProofOptions& options, Budget& budget)
-      : instance_(instance), order_(order), limit_(limit), options_(options), budget_(budget) {}
+      : instance_(instance), order_(order), limit_(limit), options_(options), budget_(budget) {
+    (void)PeakOf(instance_, order_, &steps_);
+  }
 
   // Appends the steps. False if there is no answer.
   [[nodiscard]] bool Run(std::string& text) {
@@ -98,28 +226,33 @@ class OrderProver {
       return true;
     }
     if (CutOne(text)) return true;
+    if (budget_.Exhausted() || !(options_.constraints || options_.states)) return false;
     const std::size_t sets = instance_.num_ops * instance_.words() * sizeof(Word);
-    too_large_ = sets > options_.most_bytes / kShareOfSets;
-    return !too_large_ && !budget_.Exhausted() && TakeTurns(text);
+    is_large_ = sets > options_.most_bytes / kShareOfSets;
+    if (is_large_) {
+      AddWindows();
+    } else {
+      scopes_.push_back(std::make_unique<Scope>(instance_, limit_, options_, budget_, instance_,
+                                                std::vector<Op>(), order_));
+    }
+    return TakeTurns(text);
   }
   // Why Run() had no answer.
   [[nodiscard]] NoProof missing() const {
     if (budget_.cancelled()) return NoProof::kInterrupted;
     if (budget_.Exhausted()) return NoProof::kBudget;
-    if (too_large_) return NoProof::kSize;
-    return out_of_memory_ ? NoProof::kMemory : NoProof::kAlgorithm;
+    if (is_large_) return NoProof::kSize;
+    return is_full_ ? NoProof::kMemory : NoProof::kAlgorithm;
   }
 
  private:
   // Operators of high steps first: the cut of one is never larger than its step.
   bool CutOne(std::string& text) {
-    std::vector<Bytes> steps;
-    (void)PeakOf(instance_, order_, &steps);
     std::vector<Op> high;
     for (Op v = 0; v < instance_.num_ops; ++v) {
-      if (steps[v] > limit_) high.push_back(v);
+      if (steps_[v] > limit_) high.push_back(v);
     }
-    std::stable_sort(high.begin(), high.end(), [&](Op a, Op b) { return steps[a] > steps[b]; });
+    std::stable_sort(high.begin(), high.end(), [&](Op a, Op b) { return steps_[a] > steps_[b]; });
     if (high.size() > kMostCuts) high.resize(kMostCuts);
     Certificates certificates(instance_, {}, limit_, budget_);
     for (const Op v : high) {
@@ -129,78 +262,45 @@ class OrderProver {
     return false;
   }
 
+  // Of operators around the first steps beyond the limit, far from each other.
+  void AddWindows() {
+    const std::size_t n = order_.size();
+    std::vector<Op> position(n);
+    for (std::size_t k = 0; k < n; ++k) position[order_[k]] = static_cast<Op>(k);
+    for (const std::size_t size : kWindows) {
+      std::size_t count = 0;
+      std::size_t next = 0;
+      for (std::size_t k = 0; k < n && count < kMostWindows; ++k) {
+        if (steps_[order_[k]] <= limit_ || k < next) continue;
+        if (budget_.Exhausted()) return;
+        const std::size_t begin = std::min(k - std::min(k, size / 2), n - std::min(n, size));
+        const std::size_t end = std::min(n, begin + size);
+        std::vector<Op> names(order_.begin() + static_cast<std::ptrdiff_t>(begin),
+                              order_.begin() + static_cast<std::ptrdiff_t>(end));
+        std::vector<Op> sequence(names.size());
+        std::iota(sequence.begin(), sequence.end(), Op{0});
+        scopes_.push_back(std::make_unique<Scope>(instance_, limit_, options_, budget_,
+                                                  Part(instance_, order_, position, begin, end),
+                                                  std::move(names), std::move(sequence)));
+        next = end;
+        ++count;
+      }
+    }
+  }
+
+  // Each with as much work as all turns of it before.
   bool TakeTurns(std::string& text) {
-    const Reduction reduction = Reduce(instance_, order_, true, budget_);
-    Prober prober(reduction.instance, Precedence(reduction.instance), limit_);
-    AddOrder(reduction, prober);
-    bool stable = !options_.constraints;
     std::int64_t work = kFirstWork;
-    for (std::size_t states = kFirstStates;; states *= 2, work *= 2) {
-      const bool refuted = options_.states && TryStates(states, text);
-      if (refuted || passes_ || budget_.Exhausted()) return refuted;
-      if (stable && (out_of_memory_ || !options_.states)) return false;
-      if (stable) continue;
-      const auto verdict = prober.Run(work, budget_);
-      TakeConstraints(reduction, prober);
-      if (verdict == Prober::Verdict::kContradiction) {
-        return Certificates(instance_, constraints_, limit_, budget_)
-            .WriteCut(reduction.ops[prober.refuted()], text);
+    for (std::size_t states = kFirstStates; !scopes_.empty(); states *= 2, work *= 2) {
+      for (auto& scope : scopes_) {
+        const auto verdict = scope->Advance(states, work, text);
+        if (verdict == Scope::Verdict::kProved) return true;
+        if (budget_.Exhausted()) return false;
+        if (verdict != Scope::Verdict::kHopeless) continue;
+        is_full_ = is_full_ || scope->is_full();
+        scope.reset();
       }
-      if (budget_.Exhausted()) return false;
-      stable = verdict == Prober::Verdict::kStable;
-    }
-  }
-
-  // The order, of the operators that are left, as a witness.
-  void AddOrder(const Reduction& reduction, Prober& prober) const {
-    std::vector<Op> local(instance_.num_ops, 0);
-    for (std::size_t k = 0; k < reduction.ops.size(); ++k) {
-      local[reduction.ops[k]] = static_cast<Op>(k);
-    }
-    std::vector<Op> order;
-    for (const Op v : order_) {
-      if (reduction.part[v] == Reduction::Part::kKept) order.push_back(local[v]);
-    }
-    prober.AddOrder(order);
-  }
-
-  void TakeConstraints(const Reduction& reduction, const Prober& prober) {
-    const auto& added = prober.precedence().added();
-    for (std::size_t c = constraints_.size(); c < added.size(); ++c) {
-      constraints_.emplace_back(reduction.ops[added[c].first], reduction.ops[added[c].second]);
-    }
-  }
-
-  // Within the constraints that are known by now, in both directions.
-  bool TryStates(std::size_t most_states, std::string& text) {
-    std::vector<std::pair<Op, Op>> edges = constraints_;
-    for (Op v = 0; v < instance_.num_ops; ++v) {
-      for (const Op p : instance_.predecessors[v]) edges.emplace_back(p, v);
-    }
-    const Instance all = MakeInstance(instance_.num_ops, instance_.base, edges, instance_.buffers);
-    passes_ = true;
-    out_of_memory_ = false;
-    for (const bool backwards : {false, true}) {
-      const Instance reversed = backwards ? Reversed(all) : Instance();
-      StateLog log(backwards ? reversed : all, limit_, backwards);
-      auto beginnings = log.Beginnings(order_);
-      if (beginnings.size() > kMostBeginnings) {
-        beginnings.resize(kMostBeginnings);
-        passes_ = false;
-      }
-      for (const auto& from : beginnings) {
-        const auto verdict = log.Run(from, most_states, options_.most_bytes / 2, budget_);
-        if (verdict == StateLog::Verdict::kRefuted) {
-          Certificates certificates(instance_, constraints_, limit_, budget_);
-          const bool written = certificates.WriteConstraints(text);
-          BERTH_CHECK(written || budget_.Exhausted());
-          if (written) log.Write(text);
-          return written;
-        }
-        if (verdict == StateLog::Verdict::kNoAnswer) return false;
-        if (verdict == StateLog::Verdict::kTooMany) passes_ = false;
-        out_of_memory_ = out_of_memory_ || log.is_full();
-      }
+      std::erase(scopes_, nullptr);
     }
     return false;
   }
@@ -210,10 +310,10 @@ class OrderProver {
   Bytes limit_;
   const OrderProofOptions& options_;
   Budget& budget_;
-  std::vector<Certificates::Constraint> constraints_;  // Found so far.
-  bool too_large_ = false;
-  bool out_of_memory_ = false;
-  bool passes_ = false;  // All states were seen, and they lead on: a bound that does not hold.
+  std::vector<Bytes> steps_;  // By operator, in order_.
+  std::vector<std::unique_ptr<Scope>> scopes_;
+  bool is_large_ = false;
+  bool is_full_ = false;
 };
 
 // The largest peak that no order has, by `answer`.

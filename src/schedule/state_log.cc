@@ -228,40 +228,46 @@ StateLog::Verdict StateLog::Run(std::optional<std::size_t> from, std::size_t mos
   return Verdict::kRefuted;
 }
 
-void StateLog::Write(std::string& text) const {
+void StateLog::Write(std::span<const Op> names, std::string& text) const {
   const auto append = [&](Op number) {
     text += ' ';
     text += std::to_string(number);
   };
+  const auto append_op = [&](Op v) { append(names.empty() ? v : names[v]); };
   if (backwards_) text += "backwards\n";
+  if (!names.empty()) {
+    text += "only";
+    for (const Op v : names) append(v);
+    text += '\n';
+  }
   if (std::find(late_.begin(), late_.end(), true) != late_.end()) {
     text += "late";
     for (Op v = 0; v < late_.size(); ++v) {
-      if (late_[v]) append(v);
+      if (late_[v]) append_op(v);
     }
     text += '\n';
   }
   std::vector<std::uint32_t> name(nodes_.size(), 0);
-  std::uint32_t names = 0;
+  std::uint32_t last_name = 0;
   for (std::uint32_t k = 0; k < nodes_.size(); ++k) {
     const Node& node = nodes_[k];
     if (k == 0) {
       text += "states";
       if (from_) {
         text += " from";
-        append(ops_[pivots_[*from_]]);
+        append_op(ops_[pivots_[*from_]]);
       }
     } else {
       text += "on";
-      append(ops_[node.op]);
+      append_op(ops_[node.op]);
     }
     if (node.run_begin != node.run_end) text += " run";
-    for (std::uint32_t r = node.run_begin; r < node.run_end; ++r) append(ops_[runs_[r]]);
+    for (std::uint32_t r = node.run_begin; r < node.run_end; ++r) append_op(ops_[runs_[r]]);
     if (node.same != kNone) {
       text += " is";
       append(name[node.same]);
     } else if (node.named && k != 0) {
-      name[k] = ++names;
+      name[k] = ++last_name;
       text += " as";
       append(name[k]);
     }

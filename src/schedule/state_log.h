@@ -44,8 +44,9 @@ class StateLog {
               Budget& budget);
   // The last run ended as it had too many bytes.
   [[nodiscard]] bool is_full() const { return is_full_; }
-  // After kRefuted.
-  void Write(std::string& text) const;
+  // After kRefuted. `names`: what the operators of the instance are called; empty: by their numbers, and
+  // the text is about these operators alone otherwise.
+  void Write(std::span<const Op> names, std::string& text) const;
 
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};

@@ -30,6 +30,7 @@
 #include "schedule/precedence.h"
 #include "schedule/probe.h"
 #include "schedule/state_log.h"
+#include "schedule/window.h"
 #include "testing/order_oracle.h"
 #include "testing/random_graph.h"
 #include "testing/seeds.h"
@@ -139,10 +140,69 @@ std::optional<std::string> ProofByStates(const Case& made, bool backwards, bool 
   for (const auto& from : log.Beginnings(order)) {
     if (log.Run(from, 10'000, std::size_t{1} << 30, budget) != StateLog::Verdict::kRefuted)
       continue;
-    log.Write(text);
+    log.Write({}, text);
     return text + "end\n";
   }
   return std::nullopt;
+}
+
+// A claim that a window of the order proves by itself: the largest of a few, if any.
+std::optional<std::string> ProofByWindow(const Case& made, std::uint64_t seed) {
+  using namespace internal::schedule;  // NOLINT(google-build-using-namespace)
+  const auto whole = ProofOf(made);
+  const std::size_t n = made.graph.operators.size();
+  if (!whole || n < 2) return std::nullopt;
+  const Instance instance = InstanceOf(internal::Compile(made.graph, made.counting));
+  const std::vector<Op> order(made.answer.best->order.begin(), made.answer.best->order.end());
+  std::vector<Op> position(n);
+  for (std::size_t k = 0; k < n; ++k) position[order[k]] = static_cast<Op>(k);
+  Random random(seed);
+  const auto last = static_cast<std::int64_t>(n) - 1;
+  const auto begin = static_cast<std::size_t>(random.Uniform(0, last / 2));
+  const auto end = static_cast<std::size_t>(random.Uniform(last / 2 + 1, last + 1));
+  const std::vector<Op> names(order.begin() + static_cast<std::ptrdiff_t>(begin),
+                              order.begin() + static_cast<std::ptrdiff_t>(end));
+  std::vector<Op> sequence;
+  for (Op v = 0; v < names.size(); ++v) sequence.push_back(v);
+  const Instance part = Part(instance, order, position, begin, end);
+  const bool backwards = random.Chance(0.5);
+  const Instance reversed = Reversed(part);
+  Budget budget;
+  for (Bytes limit = made.least; limit >= std::max<Bytes>(0, made.least - 8); --limit) {
+    StateLog log(backwards ? reversed : part, limit, backwards);
+    for (const auto& from : log.Beginnings(sequence)) {
+      if (log.Run(from, 10'000, std::size_t{1} << 30, budget) != StateLog::Verdict::kRefuted) {
+        continue;
+      }
+      EXPECT_LT(limit, made.least);
+      Lines lines = Split(whole->substr(0, whole->find("\nproof\n") + 1) + "proof\n");
+      lines[1] = "claim infeasible " + std::to_string(limit);
+      std::erase_if(lines, [](const std::string& line) { return line.rfind("order", 0) == 0; });
+      std::string text = Join(lines);
+      log.Write(names, text);
+      return text + "end\n";
+    }
+  }
+  return std::nullopt;
+}
+
+TEST(OrderProofTest, WindowsByThemselves) {
+  int proofs = 0;
+  int least = 0;
+  for (std::uint64_t seed = 1; seed <= Seeds(3000); ++seed) {
+    SCOPED_TRACE(seed);
+    const Case made = SolvedCase(seed);
+    const auto proof = ProofByWindow(made, seed);
+    if (!proof) continue;
+    ++proofs;
+    const OrderModel model = OrderModelOf(made.graph, made.counting);
+    const OrderProofReport report = CheckOrderProof(*proof, &model);
+    ASSERT_TRUE(report.ok()) << report.line << ": " << report.fault << "\n" << *proof;
+    ASSERT_LT(report.refuted, made.least);
+    least += report.refuted + 1 == made.least ? 1 : 0;
+  }
+  EXPECT_GT(proofs, static_cast<int>(Seeds(3000)) / 3);
+  EXPECT_GT(least, static_cast<int>(Seeds(3000)) / 5);
 }
 
 TEST(OrderProofTest, StatesInBothDirectionsAndBelowConstraints) {
@@ -336,9 +396,10 @@ Bytes LeastPeak(const OrderModel& model) {
     Bytes bytes = model.always;
     for (const OrderTensor& tensor : model.tensors) {
       const bool begun = tensor.maker == kNobody || has(after, tensor.maker);
-      const bool used =
-          tensor.to_end || std::any_of(tensor.users.begin(), tensor.users.end(),
-                                       [&](std::size_t k) { return !has(before, k); });
+      const bool made_now = tensor.maker != kNobody && !has(before, tensor.maker);
+      const bool used = tensor.to_end || made_now ||
+                        std::any_of(tensor.users.begin(), tensor.users.end(),
+                                    [&](std::size_t k) { return !has(before, k); });
       if (begun && used) bytes += tensor.bytes;
     }
     return bytes;
@@ -417,7 +478,8 @@ TEST(OrderProofTest, WhatIsAcceptedIsTrue) {
   for (std::uint64_t seed = 1; seed <= Seeds(1500); ++seed) {
     SCOPED_TRACE(seed);
     const Case made = SolvedCase(seed);
-    const auto proof = seed % 4 == 0   ? ProofOf(made)
+    const auto proof = seed % 5 == 0   ? ProofByWindow(made, seed)
+                       : seed % 4 == 0 ? ProofOf(made)
                        : seed % 4 == 1 ? ProofOf(made, Rules::kConstraints)
                                        : ProofByStates(made, seed % 8 < 4, seed % 4 == 2);
     if (!proof) continue;
@@ -499,7 +561,7 @@ TEST(OrderProofTest, StepsByHand) {
        {"states\non 0 run 1\non 2\non 2 run 3\non 0\nend\n", "late 0 2\nstates\non 1\non 3\nend\n",
         "before 3 0 at 3 0>1:1 1:1\ncut 1\nend\n",
         "before 3 0 at 3 0>1:1 1:1\nstates\non 2 run 3\non 0\nend\n",
-        "backwards\nstates\non 4\nend\n"}) {
+        "only 0 1 2 3 4\nlate 0 2\nstates\non 1\non 3\nend\n", "backwards\nstates\non 4\nend\n"}) {
     EXPECT_EQ(FaultOf(steps), "") << steps;
   }
 }
@@ -521,9 +583,15 @@ TEST(OrderProofTest, FalseStepsAreRefused) {
       {"states from 0\n", "operator 2 may run before or after operator 0"},
       {"late 1\n", "tensor 0 may end at operator 1"},
       {"late 0 2\nstates from 0\n", "operator 0 is late"},
-      {"late 0 2\nbackwards\n", "expected 'late' or 'states'"},
-      {"late 0 2\ncut 1\n", "expected 'late' or 'states'"},
+      {"late 0 2\nbackwards\n", "expected 'only', 'late' or 'states'"},
+      {"late 0 2\ncut 1\n", "expected 'only', 'late' or 'states'"},
       {"backwards\nlate 4\n", "may end at operator 4"},
+      {"only 0 1\nstates\non 0 run 1\n", "all operators have run within the limit"},
+      {"only 0 1 2 3\nlate 0 2\nstates\non 1\non 3\n", "all operators have run within the limit"},
+      {"only 0 1\nlate 2\n", "operator 2 is not one of those"},
+      {"late 0 2\nonly 0 1\n", "'only' stands after 'late'"},
+      {"only 0 1\nstates\non 2\n", "operator 2 is no step within the limit"},
+      {"only 0 1\nstates from 2\n", "operator 2 is late"},
       {"start\nend\n", "0 bytes are live there"},
       {"finish\nend\n", "1 bytes are live there"},
       {"cut 1\nend\n", "the flow shows 9 bytes"},
@@ -653,6 +721,33 @@ TEST(OrderProofTest, TrainingStep) {
   OrderModel other = model;
   ++other.tensors.front().bytes;
   EXPECT_EQ(CheckOrderProof(*proof, &other).fault, "the proof is about another graph");
+}
+
+// Where the memory is too small for sets of all operators, windows around the peak take their place.
+TEST(OrderProofTest, WindowsOfALargeGraph) {
+  std::map<std::string, int> words;
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    SCOPED_TRACE(seed);
+    const Case made = Irregular(2000, 10, seed);
+    if (!RestsOnOrders(made.answer)) continue;
+    const OrderModel model = OrderModelOf(made.graph, {});
+    for (const bool constraints : {false, true}) {
+      OrderProofOptions options;
+      options.most_bytes = std::size_t{4} << 20;
+      options.constraints = constraints;
+      Budget budget;
+      budget.SetNodeLimit(100'000);
+      const auto proof = ProveOrder(made.graph, made.answer, options, budget);
+      ASSERT_TRUE(proof.has_value());
+      if (!proof->text) continue;
+      const OrderProofReport report = CheckOrderProof(*proof->text, &model);
+      ASSERT_TRUE(report.ok()) << report.line << ": " << report.fault;
+      EXPECT_EQ(report.refuted + 1, made.answer.best->peak());
+      CountWords(*proof->text, words);
+    }
+  }
+  EXPECT_GE(words["berth-order-proof"], 3);
+  EXPECT_GE(words["only"], 1);
 }
 
 }  // namespace

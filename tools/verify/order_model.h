@@ -14,8 +14,8 @@ namespace berth::verify {
 
 inline constexpr std::size_t kNobody = std::numeric_limits<std::size_t>::max();
 
-// A counted base that is not live throughout. Live in the step of its maker, in that of the last of its
-// users, and between.
+// A counted base that is not live throughout. Live from the step of its maker on: in that step, and as long as
+// not all of its users have run.
 struct OrderTensor {
   Bytes bytes = 0;
   std::size_t maker = kNobody;     // kNobody: it is live from the start.

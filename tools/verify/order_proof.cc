@@ -31,10 +31,11 @@ class OrderChecker {
       states_ = std::make_unique<OrderStates>(net_, true, report_.refuted);
       return lines_.EndLine();
     }
-    if (word == "late" || word == "states") {
+    if (word == "only" || word == "late" || word == "states") {
       if (states_ == nullptr) {
         states_ = std::make_unique<OrderStates>(net_, false, report_.refuted);
       }
+      if (word == "only") return states_->ReadOnly(lines_);
       if (word == "late") return states_->ReadLate(lines_);
       states_->Check(lines_);
       report_.states = states_->states();
@@ -42,7 +43,7 @@ class OrderChecker {
       return;
     }
     // All orders are known before the first state is.
-    if (states_ != nullptr) throw FalseStep{"expected 'late' or 'states'"};
+    if (states_ != nullptr) throw FalseStep{"expected 'only', 'late' or 'states'"};
     if (word == "start" || word == "finish") {
       CheckEnd(word == "start");
     } else if (word == "cut") {

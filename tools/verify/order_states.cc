@@ -21,39 +21,98 @@ OrderStates::OrderStates(OrderNet& net, bool backwards, Bytes limit)
       backwards_(backwards),
       limit_(limit),
       n_(model_.operators),
+      member_(n_, true),
+      before_(n_),
+      after_(n_),
       begins_(n_),
       ends_(n_),
+      enders_(model_.tensors.size()),
       begun_(model_.tensors.size(), 0),
       left_(model_.tensors.size(), 0),
-      live_(model_.always),
-      kept_(n_, true) {
-  for (std::size_t t = 0; t < model_.tensors.size(); ++t) {
-    const OrderTensor& tensor = model_.tensors[t];
-    std::vector<std::size_t> makers;
-    if (tensor.maker != kNobody) makers.push_back(tensor.maker);
-    const std::vector<std::size_t>& from = backwards ? tensor.users : makers;
-    const std::vector<std::size_t>& to = backwards ? makers : tensor.users;
-    for (const std::size_t v : from) begins_[v].push_back(t);
-    for (const std::size_t v : to) ends_[v].push_back(t);
-    // Live from the start, or to the end: as if one had run, or one never ran.
-    begun_[t] = from.empty() ? 1 : 0;
-    left_[t] = to.empty() ? 1 : to.size();
-    if (from.empty()) live_ += tensor.bytes;
+      live_(model_.always) {}
+
+void OrderStates::ReadOnly(ProofLines& lines) {
+  if (is_filled_) throw FalseStep{"'only' stands after 'late'"};
+  member_.assign(n_, false);
+  while (lines.HasWord()) member_[lines.Index(n_)] = true;
+  Fill();
+}
+
+// The tensors and the waits of the members.
+void OrderStates::Fill() {
+  is_filled_ = true;
+  kept_ = member_;
+  for (std::size_t v = 0; v < n_; ++v) {
+    net_.Work(net_.before(v).size() + 1);
+    if (!member_[v]) continue;
+    for (const std::size_t u : net_.before(v)) {
+      if (!member_[u]) continue;
+      before_[backwards_ ? u : v].push_back(backwards_ ? v : u);
+      after_[backwards_ ? v : u].push_back(backwards_ ? u : v);
+    }
+  }
+  for (std::size_t t = 0; t < model_.tensors.size(); ++t) FillOne(t);
+}
+
+// Where the tensor is live whatever operators that are no members do: from its maker, or if that is no
+// member, from the first of its users that wait for it, through its maker and the last of its users.
+void OrderStates::FillOne(std::size_t t) {
+  const OrderTensor& tensor = model_.tensors[t];
+  net_.Work(tensor.users.size() + 1);
+  std::vector<std::size_t> to;
+  std::vector<std::size_t> later;
+  for (const std::size_t k : tensor.users) {
+    if (!member_[k]) continue;
+    to.push_back(k);
+    const std::vector<std::size_t>& waits = model_.waits[k];
+    const bool after_maker =
+        k == tensor.maker || std::binary_search(waits.begin(), waits.end(), tensor.maker);
+    if (after_maker) later.push_back(k);
+  }
+  const bool made = tensor.maker != kNobody && member_[tensor.maker];
+  const bool has_maker = std::find(to.begin(), to.end(), tensor.maker) != to.end();
+  if (made && !tensor.to_end && !has_maker) to.push_back(tensor.maker);
+  const bool start = tensor.maker == kNobody;
+  std::vector<std::size_t> from = made ? std::vector<std::size_t>{tensor.maker} : later;
+  if (start ? to.empty() && !tensor.to_end : from.empty()) return;
+  if (start) from.clear();
+  const bool first = backwards_ ? tensor.to_end : start;  // Live before all of them.
+  const bool last = backwards_ ? start : tensor.to_end;
+  if (backwards_) from.swap(to);
+  for (const std::size_t v : from) begins_[v].push_back(t);
+  for (const std::size_t v : to) ends_[v].push_back(t);
+  // As if one had run, or one never ran.
+  begun_[t] = first ? 1 : 0;
+  left_[t] = last ? 1 : to.size();
+  if (first) live_ += tensor.bytes;
+  enders_[t] = std::move(to);
+}
+
+void OrderStates::Reach(std::size_t v, bool earlier, std::vector<bool>& marks) {
+  std::vector<std::size_t> queue = {v};
+  for (std::size_t k = 0; k < queue.size(); ++k) {
+    const std::vector<std::size_t>& row = earlier ? before_[queue[k]] : after_[queue[k]];
+    net_.Work(row.size() + 1);
+    for (const std::size_t u : row) {
+      if (marks[u]) continue;
+      marks[u] = true;
+      queue.push_back(u);
+    }
   }
 }
 
 // Whatever has run, such an operator is the last user of nothing.
 void OrderStates::ReadLate(ProofLines& lines) {
+  if (!is_filled_) Fill();
   std::vector<bool> later(n_);
   while (lines.HasWord()) {
     const std::size_t v = lines.Index(n_);
+    if (!member_[v]) throw FalseStep{Named(v) + " is not one of those"};
     std::fill(later.begin(), later.end(), false);
     net_.Work(n_);
-    net_.Reach(v, backwards_, later);
+    Reach(v, false, later);
     for (const std::size_t t : ends_[v]) {
-      const OrderTensor& tensor = model_.tensors[t];
-      const std::vector<std::size_t> maker = {tensor.maker};
-      const std::vector<std::size_t>& to = backwards_ ? maker : tensor.users;
+      const std::vector<std::size_t>& to = enders_[t];
       net_.Work(to.size());
       if (std::any_of(to.begin(), to.end(), [&](std::size_t k) { return later[k]; })) continue;
       throw FalseStep{"tensor " + std::to_string(t) + " may end at " + Named(v)};
@@ -67,12 +126,12 @@ void OrderStates::FindLateOf(std::size_t v) {
   std::vector<std::pair<std::size_t, std::size_t>> stack = {{v, 0}};
   while (!stack.empty()) {
     auto& [u, next] = stack.back();
-    if (next == before(u).size()) {
+    if (next == before_[u].size()) {
       if (u != v) late_of_[v].push_back(u);
       stack.pop_back();
       continue;
     }
-    const std::size_t p = before(u)[next++];
+    const std::size_t p = before_[u][next++];
     net_.Work(1);
     if (std::exchange(seen_[p], v + 1) == v + 1) continue;
     if (++entries_ > kMostEntries) throw FalseStep{"too many late operators"};
@@ -85,7 +144,7 @@ void OrderStates::FindLateOf(std::size_t v) {
   }
 }
 
-void OrderStates::Prepare() {
+void OrderStates::FindAllLate() {
   late_of_.resize(n_);
   kept_after_.resize(n_);
   missing_.assign(n_, 0);
@@ -175,8 +234,8 @@ void OrderStates::BeginAt(std::size_t pivot) {
   if (!kept_[pivot]) throw FalseStep{Named(pivot) + " is late"};
   std::vector<bool> earlier(n_, false);
   std::vector<bool> later(n_, false);
-  net_.Reach(pivot, !backwards_, earlier);
-  net_.Reach(pivot, backwards_, later);
+  Reach(pivot, true, earlier);
+  Reach(pivot, false, later);
   for (std::size_t v = 0; v < n_; ++v) {
     if (!kept_[v] || v == pivot || earlier[v] || later[v]) continue;
     throw FalseStep{Named(v) + " may run before or after " + Named(pivot)};
@@ -265,7 +324,8 @@ void OrderStates::Close() {
 }
 
 void OrderStates::Check(ProofLines& lines) {
-  Prepare();
+  if (!is_filled_) Fill();
+  FindAllLate();
   if (lines.HasWord() && lines.NextIs("from")) {
     lines.Expect("from");
     BeginAt(lines.Index(n_));

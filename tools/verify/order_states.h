@@ -21,6 +21,9 @@ class OrderStates {
   // `net` must outlive this. `backwards`: orders are read from their end.
   OrderStates(OrderNet& net, bool backwards, Bytes limit);
 
+  // "only 3 4 7 ...": nothing is said of the other operators, and each tensor is live only where it is live
+  // whatever they do. Before all else.
+  void ReadOnly(ProofLines& lines);
   // "late 3 7 ..."
   void ReadLate(ProofLines& lines);
   // "states from 4 run 5 6", and the lines of all states. FalseStep if any step is left out.
@@ -39,7 +42,10 @@ class OrderStates {
     bool done;
   };
 
-  void Prepare();
+  void Fill();
+  void FillOne(std::size_t t);
+  void FindAllLate();
+  void Reach(std::size_t v, bool earlier, std::vector<bool>& marks);
   void FindLateOf(std::size_t v);
   void BeginAt(std::size_t pivot);
   void RunAtOnce(ProofLines& lines);
@@ -54,16 +60,17 @@ class OrderStates {
   void AddReady(std::size_t v);
   void RemoveReady(std::size_t v);
   [[nodiscard]] bool IsReady(std::size_t v) const { return place_[v] != kNobody; }
-  [[nodiscard]] const std::vector<std::size_t>& before(std::size_t v) const {
-    return backwards_ ? net_.after(v) : net_.before(v);
-  }
 
   OrderNet& net_;
   const OrderModel& model_;
   bool backwards_;
   Bytes limit_;
   std::size_t n_;
+  std::vector<bool> member_;                              // The operators that this is about,
+  std::vector<std::vector<std::size_t>> before_, after_;  // and of these what they wait for.
+  bool is_filled_ = false;
   std::vector<std::vector<std::size_t>> begins_, ends_;  // By operator: tensors.
+  std::vector<std::vector<std::size_t>> enders_;         // The inverse of ends_.
   std::vector<std::size_t> begun_, left_;                // By tensor: makers run, users not run.
   Bytes live_ = 0;
   std::vector<bool> kept_;                            // Not late.
