@@ -645,6 +645,8 @@ TEST(OrderProofTest, FalseClaimsAreRefused) {
       {"tensor 8 from 0 to 1", "tensor 8 from 0", "expected 'to'"},
       {"tensor 8 from 0 to 1", "tensor 1152921504606846976 from 0 to 1", "more than 2^60"},
       {"tensors 5", "tensors 4", "expected the 'order'"},
+      {"operators 5", "operators 16777216", "more operators than the text"},
+      {"operators 5", "operators 16777217", "16777217 is not from 0 to 16777216"},
   };
   for (const auto& each : planted) {
     const std::string fault = fault_with(each[0], each[1]);

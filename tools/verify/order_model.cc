@@ -57,6 +57,11 @@ void ReadModel(ProofLines& lines, OrderModel& model) {
   constexpr std::int64_t kMost = std::int64_t{1} << 24;
   model.operators = static_cast<std::size_t>(lines.Number(0, kMost));
   lines.EndLine();
+  // Almost every operator has a line. Without this, a short text could take much memory.
+  constexpr std::size_t kWithoutLines = std::size_t{1} << 16;
+  if (model.operators > kWithoutLines + lines.bytes_left()) {
+    throw FalseStep{"more operators than the text can be about"};
+  }
   model.waits.resize(model.operators);
   std::string_view word = lines.NextLine();
   for (; word == "wait"; word = lines.NextLine()) ReadWait(lines, model);

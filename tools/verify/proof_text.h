@@ -28,7 +28,8 @@ class ProofLines {
   // Goes to the next line and takes its first word. FalseStep at the end of the text.
   [[nodiscard]] std::string_view NextLine();
   [[nodiscard]] bool AtEnd() const { return rest_.empty(); }
-  [[nodiscard]] std::size_t number() const { return number_; }  // From 1.
+  [[nodiscard]] std::size_t bytes_left() const { return rest_.size(); }  // After this line.
+  [[nodiscard]] std::size_t number() const { return number_; }           // From 1.
 
   // The rest of the line.
   [[nodiscard]] bool HasWord() const { return !line_.empty(); }
