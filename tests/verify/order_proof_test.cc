@@ -678,15 +678,29 @@ TEST(OrderProofTest, GraphsInJsonAreReadAsThePlannerReadsThem) {
 TEST(OrderProofTest, BadGraphsAreRefused) {
   const std::vector<std::pair<std::string, std::string>> bad = {
       {"", "parse error"},
+      {R"({"format_version": 2, "nodes": [], "tensors": []})", "and only 1 is known"},
+      {R"({"nodes": [], "tensors": [{"id": {}, "kind": "input", "bytes": 1}]})",
+       "a value of the type 'object' is not a whole number"},
+      {R"({"nodes": [], "tensors": [{"kind": "input", "bytes": 1e9}]})", "1000000000.0 is not a"},
+      // Only a reason takes the place of bytes.
+      {R"({"nodes": [], "tensors": [{"kind": "input", "unplanned": ""}]})",
+       "tensor 0: it has no 'bytes'"},
+      {R"({"nodes": [], "tensors": [{"kind": "input", "bytes": 1152921504606846976},
+                                    {"kind": "input", "bytes": 1}]})",
+       "tensor 1: the sizes add up to more than 2^60"},
+      {R"({"nodes": [{"after": 0}], "tensors": []})", "operator 0: 'after' is not a list"},
+      {R"({"nodes": [], "tensors": [{"kind": "input", "bytes": 1},
+                                    {"kind": "input", "bytes": 1, "id": 0}]})",
+       "tensor 1: another tensor has the id 0"},
       {"[]", "no graph of Berth"},
       {R"({"nodes": 3, "tensors": []})", "'nodes' is not a list"},
-      {R"({"nodes": [], "tensors": [3]})", "a tensor is not an object"},
-      {R"({"nodes": [], "tensors": [{"kind": "input"}]})", "no 'bytes'"},
-      {R"({"nodes": [], "tensors": [{"kind": "input", "bytes": -1}]})", "'-1' is not a whole"},
+      {R"({"nodes": [], "tensors": [3]})", "tensor 0: it is not an object"},
+      {R"({"nodes": [], "tensors": [{"kind": "input"}]})", "tensor 0: it has no 'bytes'"},
+      {R"({"nodes": [], "tensors": [{"kind": "input", "bytes": -1}]})", "-1 is not a whole"},
       {R"({"nodes": [], "tensors": [{"kind": "other", "bytes": 1}]})", "is no kind of tensor"},
       {R"({"nodes": [], "tensors": [{"kind": "output", "bytes": 1}]})", "is never made"},
       {R"({"nodes": [{"inputs": [1]}], "tensors": [{"kind": "input", "bytes": 1}]})",
-       "no tensor has the id 1"},
+       "operator 0: no tensor has the id 1"},
       {R"({"nodes": [{"inputs": [0]}, {"outputs": [0]}],
            "tensors": [{"kind": "activation", "bytes": 1}]})",
        "uses a tensor that is not made yet"},
@@ -697,6 +711,39 @@ TEST(OrderProofTest, BadGraphsAreRefused) {
     ASSERT_FALSE(read.has_value()) << text;
     EXPECT_NE(read.error().message.find(fault), std::string::npos) << read.error().message;
   }
+}
+
+TEST(OrderProofTest, DeepGraphsAreRefused) {
+  constexpr std::size_t kDeep = 1'000'000;
+  const auto deep = ReadGraph(R"({"nodes": [], "tensors": [{"kind": "input", "bytes": )" +
+                                  std::string(kDeep, '[') + std::string(kDeep, ']') + "}]}",
+                              1);
+  ASSERT_FALSE(deep.has_value());
+  EXPECT_NE(deep.error().message.find("'array' is not a whole number"), std::string::npos);
+}
+
+// Bytes count unless there are none, whatever else the file says of them.
+TEST(OrderProofTest, AnEmptyReasonHidesNoBytes) {
+  const auto graph = ReadGraph(
+      R"({"nodes": [{"outputs": [0]}],
+          "tensors": [{"kind": "output", "bytes": 10, "unplanned": ""}]})",
+      1);
+  ASSERT_TRUE(graph.has_value()) << graph.error().message;
+  EXPECT_EQ(graph->tensors.front().bytes, 10);
+}
+
+// Each of many parts ends at a user that is not earlier; to look for it among all users again would
+// take some minutes.
+TEST(OrderProofTest, ManyPartsOfATensorWithManyUsers) {
+  constexpr std::size_t kUsers = 100'000;
+  std::string text = "berth-order-proof 1\nclaim infeasible 1000000\noperators " +
+                     std::to_string(kUsers + 2) + "\nwait " + std::to_string(kUsers + 1) +
+                     " 0\nalways 0\ntensors 1\ntensor 1000000 from 1 to";
+  for (std::size_t k = 2; k < kUsers + 2; ++k) text += " " + std::to_string(k);
+  text += "\nproof\ncut 0";
+  for (int part = 0; part < 1'000'000; ++part) text += " 0:1";
+  EXPECT_EQ(CheckOrderProof(text + "\nend\n").fault,
+            "the flow shows 0 bytes, which are within the limit");
 }
 
 // A training step that the project carries.

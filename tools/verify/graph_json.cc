@@ -15,14 +15,19 @@ struct BadGraph {
   std::string what;
 };
 
+// Numbers as they are. All else by its type alone, as lists can be long or deep.
+std::string Shown(const Json& value) {
+  return value.is_number() ? value.dump()
+                           : "a value of the type '" + std::string(value.type_name()) + "'";
+}
+
 std::int64_t Number(const Json& value, std::int64_t least, std::int64_t most) {
   const bool is_integer = value.is_number_integer();
   const bool too_large =
       value.is_number_unsigned() && value.get<std::uint64_t>() > std::uint64_t(most);
   if (!is_integer || too_large || value.get<std::int64_t>() < least ||
       value.get<std::int64_t>() > most) {
-    throw BadGraph{"'" + value.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 40) +
-                   "' is not a whole number from " + std::to_string(least) + " to " +
+    throw BadGraph{Shown(value) + " is not a whole number from " + std::to_string(least) + " to " +
                    std::to_string(most)};
   }
   return value.get<std::int64_t>();
@@ -31,7 +36,6 @@ std::int64_t Number(const Json& value, std::int64_t least, std::int64_t most) {
 // The list of that name; an empty one where there is none.
 const Json& List(const Json& object, const char* key) {
   static const Json kNone = Json::array();
-  if (!object.is_object()) throw BadGraph{"an operator or a tensor is not an object"};
   const auto found = object.find(key);
   if (found == object.end()) return kNone;
   if (!found->is_array()) throw BadGraph{"'" + std::string(key) + "' is not a list"};
@@ -40,11 +44,16 @@ const Json& List(const Json& object, const char* key) {
 
 class Reader {
  public:
-  Reader(const Json& file, Bytes alignment) : file_(file), alignment_(alignment) {}
+  Reader(const Json& file, Bytes alignment, std::string& where)
+      : file_(file), alignment_(alignment), where_(where) {}
 
   Graph Read() {
     if (!file_.is_object() || !file_.contains("nodes") || !file_.contains("tensors")) {
       throw BadGraph{"no graph of Berth: it has no 'nodes' and 'tensors'"};
+    }
+    const auto version = file_.find("format_version");
+    if (version != file_.end() && *version != 1) {
+      throw BadGraph{"'format_version' is " + Shown(*version) + ", and only 1 is known"};
     }
     ReadTensors(List(file_, "tensors"));
     ReadOperators(List(file_, "nodes"));
@@ -62,37 +71,39 @@ class Reader {
   }
 
   void ReadTensors(const Json& list) {
-    std::vector<std::int64_t> bases;  // By tensor: the id of its base, or -1.
+    std::vector<std::int64_t> bases;  // By tensor: the id of its base; 0 if it is no view.
+    Bytes room = kMaxBytes;           // No sum of sizes exceeds 2^60.
     for (const Json& entry : list) {
-      if (!entry.is_object()) throw BadGraph{"a tensor is not an object"};
       const auto position = static_cast<std::int64_t>(graph_.tensors.size());
+      where_ = "tensor " + std::to_string(position) + ": ";
+      if (!entry.is_object()) throw BadGraph{"it is not an object"};
       const std::int64_t id =
           entry.contains("id") ? Number(entry["id"], -kMaxBytes, kMaxBytes) : position;
       if (!tensor_of_.emplace(id, graph_.tensors.size()).second) {
-        throw BadGraph{"two tensors have the id " + std::to_string(id)};
+        throw BadGraph{"another tensor has the id " + std::to_string(id)};
       }
       const auto base = entry.find("alias_of");
       const bool is_view = base != entry.end() && !base->is_null();
       bases.push_back(is_view ? Number(*base, -kMaxBytes, kMaxBytes) : 0);
       Tensor tensor = ReadTensor(entry, is_view);
       if (is_view) tensor.alias_of = 0;
+      if (tensor.bytes > room) throw BadGraph{"the sizes add up to more than 2^60"};
+      room -= tensor.bytes;
       graph_.tensors.push_back(std::move(tensor));
     }
     for (std::size_t t = 0; t < bases.size(); ++t) {
       if (!graph_.tensors[t].alias_of) continue;
-      graph_.tensors[t].alias_of = TensorOf(bases[t]);
-    }
-    for (const Tensor& tensor : graph_.tensors) {
-      if (tensor.alias_of && graph_.tensors[*tensor.alias_of].alias_of) {
-        throw BadGraph{"the base of a view is a view"};
-      }
+      where_ = "tensor " + std::to_string(t) + ": ";
+      const std::size_t base = TensorOf(bases[t]);
+      if (graph_.tensors[base].alias_of) throw BadGraph{"its base is a view"};
+      graph_.tensors[t].alias_of = base;
     }
   }
 
   Tensor ReadTensor(const Json& entry, bool is_view) const {
     Tensor tensor;
     const auto kind = entry.find("kind");
-    if (kind == entry.end() || !kind->is_string()) throw BadGraph{"a tensor has no 'kind'"};
+    if (kind == entry.end() || !kind->is_string()) throw BadGraph{"it has no 'kind'"};
     const auto& word = kind->get_ref<const std::string&>();
     tensor.output = word == "output" || Flag(entry, "output");
     if (word == "input") {
@@ -102,9 +113,14 @@ class Reader {
     } else if (word != "activation" && word != "gradient" && word != "output") {
       throw BadGraph{"'" + word.substr(0, 40) + "' is no kind of tensor"};
     }
-    // A tensor of unknown size counts as 0 bytes.
-    if (entry.contains("unplanned") || is_view) return tensor;
-    if (!entry.contains("bytes")) throw BadGraph{"a tensor has no 'bytes'"};
+    if (is_view) return tensor;
+    if (!entry.contains("bytes")) {
+      const auto why = entry.find("unplanned");
+      const bool is_unknown =
+          why != entry.end() && why->is_string() && !why->get_ref<const std::string&>().empty();
+      if (is_unknown) return tensor;  // Counts as 0 bytes.
+      throw BadGraph{"it has no 'bytes'"};
+    }
     tensor.bytes = Number(entry["bytes"], 0, kMaxBytes);
     const Bytes own = entry.contains("alignment") ? Number(entry["alignment"], 1, kMaxBytes) : 1;
     if (alignment_ != 1 && tensor.kind != TensorKind::kParameter) {
@@ -125,6 +141,8 @@ class Reader {
 
   void ReadOperators(const Json& list) {
     for (const Json& entry : list) {
+      where_ = "operator " + std::to_string(graph_.operators.size()) + ": ";
+      if (!entry.is_object()) throw BadGraph{"it is not an object"};
       Operator op;
       const auto read = [&](const char* key, std::vector<TensorIndex>& tensors) {
         for (const Json& id : List(entry, key)) {
@@ -143,7 +161,8 @@ class Reader {
   }
 
   // That operators wait only for earlier ones, and each tensor has the maker that its kind asks for.
-  void CheckOrder() const {
+  void CheckOrder() {
+    where_.clear();
     const std::size_t later = graph_.operators.size();
     std::vector<std::size_t> maker(graph_.tensors.size(), later);
     const auto fault = [](std::size_t v, const std::string& what) {
@@ -180,6 +199,7 @@ class Reader {
 
   const Json& file_;
   Bytes alignment_;
+  std::string& where_;  // What is being read, for errors.
   Graph graph_;
   std::map<std::int64_t, std::size_t> tensor_of_;  // By id.
 };
@@ -187,13 +207,14 @@ class Reader {
 }  // namespace
 
 Result<Graph> ReadGraph(std::string_view text, Bytes alignment) {
+  std::string where;
   try {
     const Json file = Json::parse(text);
-    return Reader(file, alignment).Read();
+    return Reader(file, alignment, where).Read();
   } catch (const Json::exception& error) {
     return Fail(ErrorCode::kParse, error.what());
   } catch (const BadGraph& bad) {
-    return Fail(ErrorCode::kParse, bad.what);
+    return Fail(ErrorCode::kParse, where + bad.what);
   }
 }
 
