@@ -20,16 +20,19 @@ class FlowSum {
         outside_(model_.operators, false),
         in_(model_.operators, 0),
         out_(model_.operators, 0),
-        used_(model_.tensors.size(), 0) {
+        used_(model_.tensors.size(), 0),
+        stays_(model_.tensors.size()) {
     net_.Reach(v, true, inside_);
     net_.Reach(v, false, outside_);
     if (with != kNobody) Force(with, true, inside_, outside_);
     if (without != kNobody) Force(without, false, outside_, inside_);
     bound_ = model_.always;
     for (std::size_t t = 0; t < model_.tensors.size(); ++t) {
-      if (!IsSurelyLive(model_.tensors[t])) continue;
-      bound_ += model_.tensors[t].bytes;
-      used_[t] = model_.tensors[t].bytes;
+      const OrderTensor& tensor = model_.tensors[t];
+      stays_[t] = EndsOutside(tensor);
+      if (!stays_[t] || !IsBegun(tensor)) continue;
+      bound_ += tensor.bytes;
+      used_[t] = tensor.bytes;
     }
   }
 
@@ -40,13 +43,13 @@ class FlowSum {
       throw FalseStep{"tensor " + std::to_string(hop.from) + " has not that many bytes left"};
     }
     used_[hop.from] += hop.bytes;
-    if (tensor.maker == kNobody || tensor.maker == op_ || inside_[tensor.maker]) {
+    if (IsBegun(tensor)) {
       bound_ += hop.bytes;
     } else if (!outside_[tensor.maker]) {
       Grow(out_[tensor.maker], hop.bytes);
     }
     if (hop.sign == ':') {
-      if (EndsOutside(tensor)) return;
+      if (stays_[hop.from]) return;
       throw FalseStep{"tensor " + std::to_string(hop.from) + " may end before the step"};
     }
     if (tensor.to_end || !std::binary_search(tensor.users.begin(), tensor.users.end(), hop.to)) {
@@ -82,9 +85,8 @@ class FlowSum {
     return tensor.to_end || std::any_of(tensor.users.begin(), tensor.users.end(),
                                         [&](std::size_t k) { return k == op_ || outside_[k]; });
   }
-  [[nodiscard]] bool IsSurelyLive(const OrderTensor& tensor) const {
-    const bool begun = tensor.maker == kNobody || tensor.maker == op_ || inside_[tensor.maker];
-    return begun && EndsOutside(tensor);
+  [[nodiscard]] bool IsBegun(const OrderTensor& tensor) const {
+    return tensor.maker == kNobody || tensor.maker == op_ || inside_[tensor.maker];
   }
 
   // Bytes go on from operator `from` to one that it waits for; of both it is open whether they run
@@ -113,6 +115,7 @@ class FlowSum {
   std::vector<bool> inside_, outside_;  // Surely run before the step, or not before it.
   std::vector<Bytes> in_, out_;         // Of the open operators.
   std::vector<Bytes> used_;             // By tensor.
+  std::vector<bool> stays_;  // It has not ended before the step, as a user is no earlier.
   Bytes bound_ = 0;
 };
 
@@ -130,9 +133,10 @@ void OrderNet::Add(std::size_t before, std::size_t after) {
   after_[before].push_back(after);
 }
 
-bool OrderNet::Waits(std::size_t v, std::size_t p) const {
+bool OrderNet::Waits(std::size_t v, std::size_t p) {
   const std::vector<std::size_t>& row = before_[v];
   const auto added = row.begin() + static_cast<std::ptrdiff_t>(model_.waits[v].size());
+  Work(row.size() - model_.waits[v].size());
   return std::binary_search(row.begin(), added, p) || std::find(added, row.end(), p) != row.end();
 }
 

@@ -32,7 +32,7 @@ class OrderNet {
   explicit OrderNet(const OrderModel& model);
 
   void Add(std::size_t before, std::size_t after);
-  [[nodiscard]] bool Waits(std::size_t v, std::size_t p) const;  // Directly.
+  [[nodiscard]] bool Waits(std::size_t v, std::size_t p);  // Directly.
   // Marks the operators that v waits for (or, not `earlier`, that wait for v), directly or not.
   void Reach(std::size_t v, bool earlier, std::vector<bool>& marks);
 

@@ -35,8 +35,8 @@ struct OrderProofReport {
 // Checks `proof`, whole. With `graph`, the proof must be about exactly its operators and tensors.
 // A text that would take too much is refused with a sentence: one with more than 2^24 operators or
 // tensors, with 2^16 more operators than bytes, or whose check looks at more than 2^35 operators, edges and
-// tensors. Memory: a gigabyte for the numbered states at most, a gigabyte for the late operators that
-// others need, and else some hundred bytes for each byte of the text.
+// tensors. Memory: at most a gigabyte each for the numbered states, for the late operators that others
+// need and for the steps open on one path, and else some hundred bytes for each byte of the text.
 // Cost: for each flow, the whole graph once; for each state, the operators that are ready in it.
 [[nodiscard]] OrderProofReport CheckOrderProof(std::string_view proof,
                                                const OrderModel* graph = nullptr);
