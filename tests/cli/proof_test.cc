@@ -232,16 +232,65 @@ TEST_F(ProofCommandTest, PlansOfAGraph) {
           "The proof holds: no order of the graph has a peak of at most 152698883 bytes.\n", 0),
       0u)
       << checked.standard_output;
-  // A plan that fits, and no more was asked, rests on nothing.
+  // Of a given order it is not known whether it is the best.
   const std::string none = Path("none.txt");
+  const std::string irregular = Path("irregular.json");
+  ASSERT_EQ(Berth({"generate", "irregular", "--operators", "60", "-o", irregular}).exit_code, 0);
   const ProcessResult fits =
-      Berth({"plan", graph, "--order", "program", "--proof", none, "--json"});
-  EXPECT_EQ(Exists(none), !Json::parse(fits.standard_output).at("proof").is_null());
+      Berth({"plan", irregular, "--order", "program", "--proof", none, "--json"});
   EXPECT_EQ(fits.exit_code, 0);
+  EXPECT_TRUE(Json::parse(fits.standard_output).at("proof").is_null());
+  EXPECT_FALSE(Exists(none));
   ExpectRefused(Berth({"plan", graph, "--budget", "150MiB", "--proof", none}),
                 "a plan with --budget has none");
   ExpectRefused(Berth({"plan", graph, "--memory", "a=9@1GB/s", "--proof", none}),
                 "--proof does not apply to several memories");
+}
+
+// Plans with --budget have no proof, so a command that advises one must not ask for it.
+TEST_F(ProofCommandTest, AdviceWithoutProof) {
+  const std::string graph = Path("graph.json");
+  ASSERT_EQ(Berth({"generate", "irregular", "--operators", "60", "-o", graph}).exit_code, 0);
+  // 95 % of the least peak.
+  const ProcessResult planned =
+      Berth({"plan", graph, "--capacity", "44384", "--proof", Path("proof.txt"), "--json"});
+  ASSERT_EQ(planned.exit_code, 1) << planned.standard_error;
+  int budgets = 0;
+  const Json json = Json::parse(planned.standard_output);
+  for (const Json& remedy : json.at("remedies")) {
+    if (!remedy.at("command").is_string()) continue;
+    const std::string command = remedy.at("command").get<std::string>();
+    const bool is_budget = command.find("--budget") != std::string::npos;
+    EXPECT_NE(is_budget, command.find("--proof") != std::string::npos) << command;
+    budgets += is_budget ? 1 : 0;
+  }
+  EXPECT_GT(budgets, 0);
+}
+
+// Not refused, but said: what the claim says nothing of.
+TEST_F(ProofCommandTest, TensorsOfUnknownSize) {
+  const std::string graph = Write("graph.json",
+                                  R"({"nodes": [{"name": "a", "inputs": [], "outputs": [0]},
+                    {"name": "b", "inputs": [0], "outputs": [1]}],
+          "tensors": [{"name": "t", "kind": "activation", "unplanned": "dynamic"},
+                      {"name": "u", "kind": "output", "bytes": 4}]})");
+  const std::string proof = Path("proof.txt");
+  ASSERT_EQ(Berth({"schedule", graph, "--allow-unknown", "--proof", proof}).exit_code, 0);
+  const ProcessResult checked = Check({proof, graph});
+  EXPECT_EQ(checked.exit_code, 0);
+  EXPECT_NE(checked.standard_output.find("1 tensor of unknown size counted as 0 bytes."),
+            std::string::npos)
+      << checked.standard_output;
+  // Options of the other kind of proof, and a graph in another format.
+  EXPECT_EQ(Check({"--endpoints", "inclusive", proof, graph}).standard_error,
+            "berth-check-proof: --endpoints: only of proofs of tables\n");
+  const ProcessResult other = Check({proof, proof});
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_NE(other.standard_error.find("not a graph in JSON"), std::string::npos);
+  const std::string of_table = Path("table.txt");
+  ASSERT_EQ(Berth({"place", SmallTable(), "--proof", of_table}).exit_code, 0);
+  EXPECT_EQ(Check({"--alignment", "64", of_table, SmallTable()}).standard_error,
+            "berth-check-proof: --alignment: only of proofs of orders\n");
 }
 
 TEST_F(ProofCommandTest, BadUsage) {

@@ -766,10 +766,25 @@ TEST(OrderProofTest, TrainingStep) {
   EXPECT_EQ(report.refuted + 1, 152'698'884);
   EXPECT_EQ(report.flows, 1);
   EXPECT_LT(proof->size(), 5'000u);
-  // The same proof of another graph, where a tensor has a byte more.
-  OrderModel other = model;
-  ++other.tensors.front().bytes;
-  EXPECT_EQ(CheckOrderProof(*proof, &other).fault, "the proof is about another graph");
+  // The same proof of another graph.
+  const auto fault_with = [&](const auto& change) {
+    OrderModel other = model;
+    change(other);
+    return CheckOrderProof(*proof, &other).fault;
+  };
+  const std::string fault = "the proof is about another graph: ";
+  EXPECT_EQ(fault_with([](OrderModel& other) { other.tensors.front().bytes = 7; }),
+            fault + "tensor 0 has 7 bytes there");
+  EXPECT_EQ(fault_with([](OrderModel& other) { other.tensors[1].maker = kNobody; }),
+            fault + "tensor 1 has another maker or other users there");
+  EXPECT_EQ(fault_with([](OrderModel& other) { other.tensors.resize(3); }),
+            fault + "3 of its tensors count");
+  EXPECT_EQ(fault_with([](OrderModel& other) { ++other.always; }),
+            fault + std::to_string(model.always + 1) + " bytes are always live there");
+  EXPECT_EQ(fault_with([](OrderModel& other) { other.waits[2].clear(); }),
+            fault + "operator 2 waits for others there");
+  EXPECT_EQ(fault_with([](OrderModel& other) { other.operators = 3; }),
+            fault + "the graph has 3 operators");
 }
 
 // Where the memory is too small for sets of all operators, windows around the peak take their place.

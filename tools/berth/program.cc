@@ -105,8 +105,10 @@ std::string CommandWith(const std::string& program, const std::vector<std::strin
   std::vector<std::string> replaced;  // Options with a value.
   for (const OptionChange& change : changes) {
     if (change.value != "on") replaced.push_back(change.option);
-    // A budget is a capacity, and is not minimised.
-    if (change.option == "budget") replaced.insert(replaced.end(), {"capacity", "minimize"});
+    // A budget is a capacity, is not minimised, and its plans have no proof.
+    if (change.option == "budget") {
+      replaced.insert(replaced.end(), {"capacity", "minimize", "proof"});
+    }
     if (change.option == "capacity") replaced.emplace_back("budget");
   }
   std::string text = program;

@@ -67,6 +67,11 @@ bool IsOfAnotherFormat(std::string_view text) {
          text.substr(0, 4096).find('\0') != std::string_view::npos;
 }
 
+bool IsJsonObject(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '{';
+}
+
 std::optional<Ends> EndsOf(std::string_view name) {
   if (name == "half-open") return Ends::kHalfOpen;
   if (name == "inclusive") return Ends::kInclusive;
@@ -110,6 +115,15 @@ std::string Sentence(const OrderProofReport& report, bool with_graph) {
          Counted(report.flows, "flow") + " and " + Counted(report.states, "state") + " checked.\n";
 }
 
+// What the claim leaves out.
+std::string UnknownSizes(const Graph& graph) {
+  const auto unknown =
+      std::count_if(graph.tensors.begin(), graph.tensors.end(),
+                    [](const Tensor& tensor) { return !tensor.unplanned.empty(); });
+  if (unknown == 0) return "";
+  return "  " + Counted(unknown, "tensor") + " of unknown size counted as 0 bytes.\n";
+}
+
 int Refuse(const std::string& path, std::size_t line, const std::string& fault) {
   std::printf("The proof is refused.\n%s:%zu: %s\n", path.c_str(), line, fault.c_str());
   return 1;
@@ -119,22 +133,30 @@ struct CheckOptions {
   Ends ends = Ends::kByColumnName;
   Counting counting;
   Bytes alignment = 1;
+  std::string of_tables = {};  // An option that was given, of tables alone,
+  std::string of_graphs = {};  // or of graphs alone.
 };
 
 // A proof of orders; `graph_path` may be missing.
 int CheckOrders(const std::string& path, const std::string& proof,
                 const std::optional<std::string>& graph_path, const CheckOptions& options) {
+  if (!options.of_tables.empty()) return Complain(options.of_tables + ": only of proofs of tables");
   std::optional<OrderModel> model;
+  std::string unknown;
   if (graph_path) {
     const auto text = ReadFile(*graph_path);
     if (!text) return Complain(*graph_path + ": cannot be read: " + std::strerror(errno));
     const auto graph = ReadGraph(*text, options.alignment);
+    if (!graph && !IsJsonObject(*text)) {
+      return Complain(*graph_path + ": not a graph in JSON, the only format that is read here");
+    }
     if (!graph) return Complain(*graph_path + ": " + graph.error().message);
     model = OrderModelOf(*graph, options.counting);
+    unknown = UnknownSizes(*graph);
   }
   const OrderProofReport report = CheckOrderProof(proof, model ? &*model : nullptr);
   if (!report.ok()) return Refuse(path, report.line, report.fault);
-  std::fputs(Sentence(report, model.has_value()).c_str(), stdout);
+  std::fputs((Sentence(report, model.has_value()) + unknown).c_str(), stdout);
   return 0;
 }
 
@@ -143,6 +165,7 @@ int Check(const std::string& path, const std::optional<std::string>& table_path,
   const auto proof = ReadFile(path);
   if (!proof) return Complain(path + ": cannot be read: " + std::strerror(errno));
   if (IsOrderProof(*proof)) return CheckOrders(path, *proof, table_path, options);
+  if (!options.of_graphs.empty()) return Complain(options.of_graphs + ": only of proofs of orders");
   std::optional<Problem> table;
   if (table_path) {
     const auto text = ReadFile(*table_path);
@@ -162,6 +185,7 @@ int Check(const std::string& path, const std::optional<std::string>& table_path,
 
 // Takes the value of an option; false where it is none of its values.
 bool Take(const std::string& option, const std::string& value, CheckOptions& options) {
+  (option == "--endpoints" ? options.of_tables : options.of_graphs) = option;
   if (option == "--endpoints") {
     const auto ends = EndsOf(value);
     options.ends = ends.value_or(Ends::kByColumnName);

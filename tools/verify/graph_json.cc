@@ -118,8 +118,9 @@ class Reader {
       const auto why = entry.find("unplanned");
       const bool is_unknown =
           why != entry.end() && why->is_string() && !why->get_ref<const std::string&>().empty();
-      if (is_unknown) return tensor;  // Counts as 0 bytes.
-      throw BadGraph{"it has no 'bytes'"};
+      if (!is_unknown) throw BadGraph{"it has no 'bytes'"};
+      tensor.unplanned = why->get<std::string>();
+      return tensor;
     }
     tensor.bytes = Number(entry["bytes"], 0, kMaxBytes);
     const Bytes own = entry.contains("alignment") ? Number(entry["alignment"], 1, kMaxBytes) : 1;

@@ -9,7 +9,8 @@
 namespace berth::verify {
 
 // What the orders and the live bytes of a graph depend on: of tensors bytes, kind, output, alias_of and
-// alignment, of operators inputs, outputs, mutates and after. Names and all other keys are ignored.
+// alignment, of operators inputs, outputs, mutates and after. Names and all other keys are ignored. A tensor
+// without bytes that says why (`unplanned`) has 0.
 // `alignment` (1 to 2^30): sizes are multiples of it, except those of parameters and constants; 1: they
 // are as the file says.
 // Errors: kParse, for a file that is no such graph or whose operators are not in an order in which they

@@ -2,6 +2,7 @@
 
 #include "tools/verify/order_proof.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -105,13 +106,38 @@ class OrderChecker {
   bool is_done_ = false;
 };
 
+// Where the two differ first; `proof` is that of the proof.
+std::string Difference(const OrderModel& proof, const OrderModel& graph) {
+  if (proof.operators != graph.operators) {
+    return "the graph has " + std::to_string(graph.operators) + " operators";
+  }
+  for (std::size_t v = 0; v < proof.operators; ++v) {
+    if (proof.waits[v] == graph.waits[v]) continue;
+    return "operator " + std::to_string(v) + " waits for others there";
+  }
+  if (proof.always != graph.always) {
+    return std::to_string(graph.always) + " bytes are always live there";
+  }
+  const auto [mine, other] = std::mismatch(proof.tensors.begin(), proof.tensors.end(),
+                                           graph.tensors.begin(), graph.tensors.end());
+  if (mine == proof.tensors.end() || other == graph.tensors.end()) {
+    return std::to_string(graph.tensors.size()) + " of its tensors count";
+  }
+  const std::string name = "tensor " + std::to_string(mine - proof.tensors.begin());
+  if (mine->bytes != other->bytes) {
+    return name + " has " + std::to_string(other->bytes) + " bytes there";
+  }
+  return name + " has another maker or other users there";
+}
+
 void Check(ProofLines& lines, const OrderModel* graph, OrderProofReport& report) {
   const OrderHead head = ReadOrderHead(lines);
   report.is_optimal = head.is_optimal;
   report.refuted = head.is_optimal ? head.claimed - 1 : head.claimed;
   report.operators = head.model.operators;
   if (graph != nullptr && !(head.model == *graph)) {
-    throw FalseStep{"the proof is about another graph", head.model_line};
+    throw FalseStep{"the proof is about another graph: " + Difference(head.model, *graph),
+                    head.model_line};
   }
   if (head.is_optimal) {
     const Bytes peak = PeakOf(head.model, head.order);
