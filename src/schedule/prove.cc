@@ -362,7 +362,7 @@ Result<OrderProof> ProveOrder(const Graph& graph, const PlanAnswer& answer,
   const std::vector<Op> order(known.begin(), known.end());
   if (answer.outcome == Outcome::kOptimal && PeakOf(instance, order) != answer.peak_bound) {
     return Fail(ErrorCode::kInvalidOptions,
-                "the order of the answer has not the peak that it states");
+                "the order of the answer does not have the peak that it states");
   }
   internal::schedule::OrderProver prover(instance, order, limit, options, budget);
   std::string text = internal::schedule::Head(

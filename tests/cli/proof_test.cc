@@ -293,6 +293,15 @@ TEST_F(ProofCommandTest, TensorsOfUnknownSize) {
             "berth-check-proof: --alignment: only of proofs of orders\n");
 }
 
+TEST_F(ProofCommandTest, WordsOfAProofDoNotControlTheTerminal) {
+  const ProcessResult orders =
+      Check({Write("orders.txt", "berth-order-proof 1\nclaim infeasible 1\noperators \x1b[2J\n")});
+  EXPECT_EQ(orders.exit_code, 1);
+  EXPECT_NE(orders.standard_output.find("orders.txt:3: '?[2J' is not a whole number"),
+            std::string::npos)
+      << orders.standard_output;
+}
+
 TEST_F(ProofCommandTest, BadUsage) {
   EXPECT_EQ(Check({}).exit_code, 2);
   EXPECT_EQ(Check({Path("missing.txt")}).exit_code, 2);

@@ -79,8 +79,16 @@ std::optional<Ends> EndsOf(std::string_view name) {
   return std::nullopt;
 }
 
+// Words of a file that nobody trusts must not control the terminal.
+std::string Printable(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(),
+      [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+  return text;
+}
+
 int Complain(const std::string& sentence) {
-  std::fprintf(stderr, "berth-check-proof: %s\n", sentence.c_str());
+  std::fprintf(stderr, "berth-check-proof: %s\n", Printable(sentence).c_str());
   return 2;
 }
 
@@ -125,7 +133,8 @@ std::string UnknownSizes(const Graph& graph) {
 }
 
 int Refuse(const std::string& path, std::size_t line, const std::string& fault) {
-  std::printf("The proof is refused.\n%s:%zu: %s\n", path.c_str(), line, fault.c_str());
+  std::printf("The proof is refused.\n%s:%zu: %s\n", Printable(path).c_str(), line,
+              Printable(fault).c_str());
   return 1;
 }
 

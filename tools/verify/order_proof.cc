@@ -43,7 +43,7 @@ class OrderChecker {
       is_done_ = true;
       return;
     }
-    // All orders are known before the first state is.
+    // Constraints change what operators wait for, so they come before all that is said of states.
     if (states_ != nullptr) throw FalseStep{"expected 'only', 'late' or 'states'"};
     if (word == "start" || word == "finish") {
       CheckEnd(word == "start");

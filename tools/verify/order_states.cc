@@ -32,7 +32,7 @@ OrderStates::OrderStates(OrderNet& net, bool backwards, Bytes limit)
       live_(model_.always) {}
 
 void OrderStates::ReadOnly(ProofLines& lines) {
-  if (is_filled_) throw FalseStep{"'only' stands after 'late'"};
+  if (is_filled_) throw FalseStep{"'only' stands once, before 'late'"};
   member_.assign(n_, false);
   while (lines.HasWord()) member_[lines.Index(n_)] = true;
   Fill();
