@@ -4,8 +4,10 @@
 // The scratchpads have nothing in common but the order of the operators. In one order the least traffic
 // of each can be found alone, and the sum is the least for that order. Over all orders, the sum of the
 // least traffic of each scratchpad alone is a bound. Where it is met, as where one scratchpad has no
-// traffic in any order, the plan is proved; otherwise the best orders of each scratchpad, and others,
-// are tried for all of them.
+// traffic in any order, the plan is proved. Otherwise the scratchpads choose in turn: the next one keeps the
+// order in which the operators of those before it run, as far as these touch their scratchpads, and is free in
+// all else. Where its own best order does not contradict theirs, it has its least traffic, too. Then other
+// orders are tried for all of them.
 
 #include "plan/scratchpads.h"
 
@@ -23,15 +25,18 @@
 #include "base/try.h"
 #include "berth/graph_memories.h"
 #include "berth/spill.h"
+#include "graph/edges.h"
 #include "graph/plan.h"
 #include "schedule/entry.h"
 
 namespace berth::internal::plan {
 namespace {
 
-// Of the time that is left: for the order of least peak, and for all orders of all scratchpads.
+// Of the time that is left: for the order of least peak, for all orders of all scratchpads, and for one that
+// follows others.
 constexpr double kShareOfOrder = 0.05;
-constexpr double kShareOfAllOrders = 0.8;
+constexpr double kShareOfAllOrders = 0.6;
+constexpr double kShareOfFollower = 0.5;
 
 double SecondsSince(Budget::Clock::time_point begin) {
   return std::chrono::duration<double>(Budget::Clock::now() - begin).count();
@@ -42,6 +47,13 @@ struct Part {
   PlanAnswer answer;
   [[nodiscard]] bool has_plan() const { return answer.best && answer.best->addressed; }
 };
+
+// The steps of `order`, by operator.
+std::vector<std::size_t> StepsOf(const Order& order) {
+  std::vector<std::size_t> steps(order.size());
+  for (std::size_t s = 0; s < order.size(); ++s) steps[order[s]] = s;
+  return steps;
+}
 
 // All scratchpads in one order.
 struct Whole {
@@ -81,6 +93,7 @@ class Planner {
       : graph_(graph), options_(options), counting_(options.schedule.counting), budget_(budget) {
     for (std::size_t m = 0; m < options.memories.memories.size(); ++m) {
       parts_.push_back(PartOf(graph, options.memories, m));
+      touching_.push_back(Touching(parts_.back()));
     }
   }
 
@@ -128,8 +141,28 @@ class Planner {
     return answer;
   }
 
-  // Over all orders, or in `order` alone.
+  // Whether each operator touches bytes of a part.
+  [[nodiscard]] std::vector<char> Touching(const Graph& part) const {
+    const std::vector<OperatorIndex> makers = Makers(part);
+    std::vector<char> touching(part.operators.size(), 0);
+    std::vector<TensorIndex> bases;
+    for (OperatorIndex v = 0; v < part.operators.size(); ++v) {
+      BasesUsed(part, makers, v, bases);
+      bases.insert(bases.end(), part.operators[v].outputs.begin(), part.operators[v].outputs.end());
+      const bool any = std::any_of(bases.begin(), bases.end(), [&](TensorIndex t) {
+        return IsCounted(part.tensors[t], counting_);
+      });
+      touching[v] = any ? 1 : 0;
+    }
+    return touching;
+  }
+
+  // Over all orders, or in one of them alone.
   Result<Part> Solve(std::size_t m, const std::vector<Order>& orders, bool fixed, Budget& budget) {
+    return Solve(parts_[m], m, orders, fixed, budget);
+  }
+  Result<Part> Solve(const Graph& graph, std::size_t m, const std::vector<Order>& orders,
+                     bool fixed, Budget& budget) {
     SpillOptions spill;
     spill.capacity = CapacityOf(m);
     spill.counting = counting_;
@@ -142,7 +175,7 @@ class Planner {
       return Place(problem, options_.place, own);
     };
     Part part;
-    part.answer = BERTH_TRY(PlanWithSpills(parts_[m], spill, budget));
+    part.answer = BERTH_TRY(PlanWithSpills(graph, spill, budget));
     nodes_ += part.answer.nodes;
     return part;
   }
@@ -190,7 +223,7 @@ class Planner {
     return order;
   }
 
-  // The scratchpads alone over all orders, then all of them in the best orders of each.
+  // The scratchpads alone over all orders, then one after another, then all of them in each of the orders.
   Result<void> TryOrders(PlanAnswer& answer) {
     std::vector<Order> orders = {ProgramOrder(graph_)};
     {
@@ -225,21 +258,141 @@ class Planner {
     };
     std::stable_sort(ranks.begin(), ranks.end(),
                      [&](std::size_t a, std::size_t b) { return traffic(a) > traffic(b); });
-    for (const std::size_t m : ranks) {
-      if (!alone[m].has_plan()) continue;
-      BERTH_TRY(TryOnce(alone[m].answer.best->order, alone, answer.traffic_bound));
+    for (std::size_t k = 0; k < ranks.size() && !IsDone(answer.traffic_bound); ++k) {
+      std::vector<std::size_t> turns = ranks;  // Each is the first one once.
+      std::rotate(turns.begin(), turns.begin() + static_cast<std::ptrdiff_t>(k),
+                  turns.begin() + static_cast<std::ptrdiff_t>(k) + 1);
+      BERTH_TRY(TryInTurn(turns, alone));
     }
     for (const Order& order : orders) BERTH_TRY(TryOnce(order, alone, answer.traffic_bound));
     return {};
   }
 
-  Result<void> TryOnce(const Order& order, const std::vector<Part>& alone, Bytes bound) {
-    if (!tried_.empty()) {
-      const bool known = std::any_of(tried_.begin(), tried_.end(),
-                                     [&](const Whole& each) { return each.order == order; });
-      const bool done = Best().complete && (Best().traffic <= bound || budget_.TimeIsUp());
-      if (known || done) return {};
+  // `graph` in `order`, with the operators that touch each of `chosen` in the order in which they run.
+  [[nodiscard]] Graph Chained(const Graph& graph, const Order& order,
+                              const std::vector<std::size_t>& chosen) const {
+    Graph chained = Reordered(graph, order);
+    for (const std::size_t m : chosen) {
+      std::optional<OperatorIndex> last;
+      for (OperatorIndex v = 0; v < order.size(); ++v) {
+        if (touching_[m][order[v]] == 0) continue;
+        std::vector<OperatorIndex>& after = chained.operators[v].after;
+        if (last && std::find(after.begin(), after.end(), *last) == after.end()) {
+          after.push_back(*last);
+        }
+        last = v;
+      }
     }
+    return chained;
+  }
+
+  // An order in which the operators that touch `chosen` run as in `order`, and those that touch m as in
+  // `wanted`. None: the two contradict each other.
+  [[nodiscard]] std::optional<Order> Merged(const Order& order,
+                                            const std::vector<std::size_t>& chosen, std::size_t m,
+                                            const Order& wanted) const {
+    const Graph chained = Chained(graph_, order, chosen);
+    const std::vector<OperatorIndex> makers = Makers(chained);
+    const std::size_t n = order.size();
+    std::vector<std::vector<OperatorIndex>> followers(n);
+    std::vector<std::size_t> missing(n, 0);
+    const auto connect = [&](OperatorIndex u, OperatorIndex v) {
+      followers[u].push_back(v);
+      ++missing[v];
+    };
+    for (OperatorIndex v = 0; v < n; ++v) {
+      ForEachPredecessor(chained, makers, v, [&](OperatorIndex u) { connect(u, v); });
+    }
+    const std::vector<std::size_t> position = StepsOf(order);
+    std::optional<OperatorIndex> last;
+    for (const OperatorIndex v : wanted) {
+      if (touching_[m][v] == 0) continue;
+      if (last) connect(*last, position[v]);
+      last = position[v];
+    }
+    Order merged;
+    std::vector<OperatorIndex> ready;
+    for (OperatorIndex v = n; v-- > 0;) {
+      if (missing[v] == 0) ready.push_back(v);
+    }
+    while (!ready.empty()) {
+      const OperatorIndex v = ready.back();
+      ready.pop_back();
+      merged.push_back(order[v]);
+      for (const OperatorIndex w : followers[v]) {
+        if (--missing[w] == 0) ready.push_back(w);
+      }
+    }
+    if (merged.size() < n) return std::nullopt;
+    return merged;
+  }
+
+  // The plan of part m in another order, in which the operators that touch it run as before: each stay covers
+  // the same ones of them.
+  void MoveTo(const Order& order, std::size_t m, Part& part) const {
+    MemoryPlan& plan = *part.answer.best;
+    const std::vector<std::size_t> steps = StepsOf(order);
+    const std::size_t n = order.size();
+    std::vector<Step> begins(
+        n, static_cast<Step>(n));      // By old step: of the first that touches m from there on,
+    std::vector<Step> ends(n + 1, 0);  // and behind the last one before it.
+    for (std::size_t s = n; s-- > 0;) {
+      const bool touches = touching_[m][plan.order[s]] != 0;
+      begins[s] = touches     ? static_cast<Step>(steps[plan.order[s]])
+                  : s + 1 < n ? begins[s + 1]
+                              : static_cast<Step>(n);
+    }
+    for (std::size_t s = 0; s < n; ++s) {
+      const bool touches = touching_[m][plan.order[s]] != 0;
+      ends[s + 1] = touches ? static_cast<Step>(steps[plan.order[s]]) + 1 : ends[s];
+    }
+    for (Residency& stay : plan.residencies) {
+      stay.start = begins[static_cast<std::size_t>(stay.start)];
+      // What stays to the end still does.
+      if (stay.end < static_cast<Step>(n)) stay.end = ends[static_cast<std::size_t>(stay.end)];
+    }
+    plan.order = order;
+  }
+
+  // The scratchpads one after another, each over all orders that leave those before it as they are.
+  Result<void> TryInTurn(const std::vector<std::size_t>& turns, const std::vector<Part>& alone) {
+    Whole whole;
+    whole.parts.resize(parts_.size());
+    std::vector<std::size_t> chosen;
+    for (const std::size_t m : turns) {
+      if (!alone[m].has_plan()) return {};
+      Part part = alone[m];
+      Order order = part.answer.best->order;
+      if (!chosen.empty()) {
+        if (const auto merged = Merged(whole.order, chosen, m, order)) {
+          order = *merged;
+        } else {
+          const Graph chained = Chained(parts_[m], whole.order, chosen);
+          Budget budget(budget_, kShareOfFollower);
+          part = BERTH_TRY(Solve(chained, m, {ProgramOrder(chained)}, false, budget));
+          if (!part.has_plan()) return {};
+          for (OperatorIndex& v : part.answer.best->order) v = whole.order[v];
+          order = part.answer.best->order;
+        }
+      }
+      chosen.push_back(m);
+      whole.parts[m] = std::move(part);
+      whole.order = order;
+      for (const std::size_t c : chosen) MoveTo(order, c, whole.parts[c]);
+      whole.traffic += whole.parts[m].answer.best->traffic.avoidable();
+    }
+    tried_.push_back(std::move(whole));
+    return {};
+  }
+
+  [[nodiscard]] bool IsDone(Bytes bound) const {
+    return !tried_.empty() && Best().complete && (Best().traffic <= bound || budget_.TimeIsUp());
+  }
+
+  Result<void> TryOnce(const Order& order, const std::vector<Part>& alone, Bytes bound) {
+    const bool known = std::any_of(tried_.begin(), tried_.end(),
+                                   [&](const Whole& each) { return each.order == order; });
+    if (known || IsDone(bound)) return {};
     std::vector<std::optional<Part>> parts(alone.size());
     for (std::size_t m = 0; m < alone.size(); ++m) {
       if (alone[m].has_plan() && alone[m].answer.best->order == order) parts[m] = alone[m];
@@ -301,7 +454,8 @@ class Planner {
   const PlanOptions& options_;
   const Counting& counting_;
   Budget& budget_;
-  std::vector<Graph> parts_;  // By memory.
+  std::vector<Graph> parts_;                 // By memory.
+  std::vector<std::vector<char>> touching_;  // By memory, then by operator: touches bytes there.
   std::vector<Whole> tried_;
   std::int64_t nodes_ = 0;
 };
