@@ -251,29 +251,6 @@ TEST_F(SuitesTest, CountsFailuresOfStrategies) {
   EXPECT_EQ(Read(Path("out/telamalloc-figure14-failures.csv")), with_two);
 }
 
-// The table of the documentation is that of the kept results.
-TEST_F(SuitesTest, TheDocumentationHasTheFailuresOfStrategies) {
-  const std::string name = "telamalloc-figure14-failures.csv";
-  std::filesystem::create_directories(Path("out"));
-  std::filesystem::copy_file(BERTH_SOURCE_DIR "/bench/results/telamalloc/" + name,
-                             Path("out/" + name));
-  std::string text = Read(BERTH_SOURCE_DIR "/docs/howto/reproduce-the-papers.md");
-  std::erase_if(text, [](char c) { return c == '*' || c == ','; });  // Bold, and in numbers.
-  const auto rows = Csv(name);
-  ASSERT_EQ(rows.size(), 15U);
-  EXPECT_EQ(rows.back()[1], "1192");  // As many inputs as the paper has.
-  EXPECT_EQ(rows.back()[2], "59");
-  for (std::size_t r = 1; r < rows.size(); ++r) {
-    if (rows[r][0] == "network" || rows[r][0] == "inference") {  // One row, without a failure.
-      for (std::size_t c = 2; c < 8; ++c) EXPECT_EQ(rows[r][c], "0") << rows[r][0];
-      continue;
-    }
-    std::string line = "\n| " + rows[r][0].substr(0, rows[r][0].find(" of the least"));
-    for (std::size_t c = 1; c < 8; ++c) line += " | " + rows[r][c];
-    EXPECT_NE(text.find(line + " |\n"), std::string::npos) << line;
-  }
-}
-
 TEST_F(SuitesTest, MiniMallocQuickly) {
   const ProcessResult result = Run({"minimalloc"});
   EXPECT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
