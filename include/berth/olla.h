@@ -14,8 +14,10 @@
 #include "berth/budget.h"
 #include "berth/graph.h"
 #include "berth/problem.h"
+#include "berth/recompute_baselines.h"
 #include "berth/result.h"
 #include "berth/schedule.h"
+#include "berth/spill.h"
 
 namespace [[gnu::visibility("default")]] berth {
 
@@ -54,6 +56,30 @@ struct OllaAnswer {
 // Needs no solver. Errors: kInvalidGraph. Cost: O(operators + tensors), after the data flow.
 [[nodiscard]] Result<std::int64_t> CountOllaVariables(const Graph& graph,
                                                       const OllaOptions& options);
+
+// The same program where operators run again and tensors are swapped, as the authors' published code has it
+// and the paper does not: within a capacity, for the least cost.
+struct OllaRecomputeOptions {
+  RecomputeBaselineOptions plan =
+      {};  // `order` and `backward` are not used: the program finds an order.
+  // Tensors may be copied off chip and back; the time of copies then adds to that of operators. None: operators
+  // run again, and nothing is copied.
+  std::optional<Link> link = {};
+  // Steps beyond one for each operator; at each step operators run that do not wait for each other. So every
+  // plan with at most so many executions after the first of each operator is a solution. The code has a factor,
+  // 1 by default, which leaves no steps.
+  std::size_t more_steps = 0;
+  // As in the code, an operator runs again only where it may run for the first time (10).
+  bool within_spans = false;
+};
+
+// Outcomes kOptimal and kInfeasible, and the bound, are those of the program: for plans in any order with at
+// most `more_steps` executions after the first ones, unless `within_spans` leaves some of them out. Costs are as
+// in berth/recompute.h. Errors: as RecomputeWithBaseline(); with a link also kInvalidOptions for one out of
+// bounds and for operators that do not cost nanoseconds.
+[[nodiscard]] Result<RecomputeBaselineAnswer> RecomputeByOlla(const Graph& graph,
+                                                              const OllaRecomputeOptions& options,
+                                                              Budget& budget);
 
 }  // namespace berth
 

@@ -17,23 +17,10 @@ namespace methods = internal::baselines;
 using methods::Passes;
 using methods::Work;
 
-// Of the time, what the solver gets; addresses take the rest.
-constexpr double kShareOfSolver = 0.95;
 constexpr std::int64_t kMostEnergy = std::int64_t{1} << 40;
 
 double SecondsSince(Budget::Clock::time_point start) {
   return std::chrono::duration<double>(Budget::Clock::now() - start).count();
-}
-
-Result<Order> OrderOf(const Graph& graph, const RecomputeBaselineOptions& options) {
-  BERTH_TRY(Validate(graph));
-  if (options.capacity < 0) {
-    return Fail(ErrorCode::kInvalidOptions,
-                "the capacity is " + std::to_string(options.capacity) + " bytes, below 0");
-  }
-  if (!options.order) return ProgramOrder(graph);
-  BERTH_TRY(ValidateOrder(graph, *options.order));
-  return *options.order;
 }
 
 Result<Passes> PassesOf(const Graph& graph, const Work& work,
@@ -64,7 +51,7 @@ Result<Passes> PassesOf(const Graph& graph, const Work& work,
 Result<methods::Solved> Search(const Graph& graph, const Work& work, RecomputeBaseline baseline,
                                const RecomputeBaselineOptions& options, Budget& budget) {
   if (baseline == RecomputeBaseline::kCheckmate) {
-    Budget part(budget, kShareOfSolver);
+    Budget part(budget, methods::kShareOfSolver);
     return methods::SolveStages(work, options, nullptr, part);
   }
   methods::Solved solved;
@@ -88,12 +75,7 @@ Result<void> CheckPoet(const Graph& graph, const PoetOptions& options) {
     return Fail(ErrorCode::kInvalidOptions, "the energy of copying a byte is " +
                                                 std::to_string(price) + ", not from 0 to 2^40");
   }
-  if (options.energy.empty()) {
-    if (graph.cost_unit == "ns") return {};
-    return Fail(ErrorCode::kInvalidOptions,
-                "operators cost " + CostsOf(graph).unit +
-                    ", not nanoseconds, so that their time and that of copies cannot be added");
-  }
+  if (options.energy.empty()) return methods::CheckTimes(graph);
   if (options.energy.size() != graph.operators.size()) {
     return Fail(ErrorCode::kInvalidOptions,
                 "there are energies of " + std::to_string(options.energy.size()) +
@@ -109,19 +91,12 @@ Result<void> CheckPoet(const Graph& graph, const PoetOptions& options) {
 }
 
 Result<methods::Paging> PagingOf(const Graph& graph, const Work& work, const PoetOptions& options) {
-  methods::Paging paging;
-  paging.link = options.link;
+  methods::Paging paging = methods::TimesOf(work, options.link);
   paging.most_cost = options.most_cost;
-  const bool energy = !options.energy.empty();
-  for (std::size_t p = 0; p < work.size(); ++p) {
-    paging.run.push_back(energy ? options.energy[work.order[p]] : work.cost[p]);
-  }
-  for (const methods::Store& store : work.stores) {
-    if (!energy) {
-      paging.out.push_back(options.link.Out(store.size));
-      paging.in.push_back(options.link.In(store.size));
-      continue;
-    }
+  if (options.energy.empty()) return paging;
+  for (std::size_t p = 0; p < work.size(); ++p) paging.run[p] = options.energy[work.order[p]];
+  for (std::size_t s = 0; s < work.stores.size(); ++s) {
+    const methods::Store& store = work.stores[s];
     const auto price = [&](std::int64_t per_byte) { return internal::Wide{per_byte} * store.size; };
     const internal::Wide out = price(options.energy_out_per_byte);
     const internal::Wide in = price(options.energy_in_per_byte);
@@ -131,8 +106,8 @@ Result<methods::Paging> PagingOf(const Graph& graph, const Work& work, const Poe
                   "the energy of a copy of tensor \"" + graph.tensors[store.tensor].name +
                       "\" exceeds 2^53, beyond which solvers cannot count whole numbers");
     }
-    paging.out.push_back(static_cast<std::int64_t>(out));
-    paging.in.push_back(static_cast<std::int64_t>(in));
+    paging.out[s] = static_cast<std::int64_t>(out);
+    paging.in[s] = static_cast<std::int64_t>(in);
   }
   return paging;
 }
@@ -150,6 +125,39 @@ std::int64_t ValueOf(const MemoryPlan& plan, const PoetOptions& options) {
 }
 
 }  // namespace
+
+namespace internal::baselines {
+
+Result<Order> OrderOf(const Graph& graph, const RecomputeBaselineOptions& options) {
+  BERTH_TRY(Validate(graph));
+  if (options.capacity < 0) {
+    return Fail(ErrorCode::kInvalidOptions,
+                "the capacity is " + std::to_string(options.capacity) + " bytes, below 0");
+  }
+  if (!options.order) return ProgramOrder(graph);
+  BERTH_TRY(ValidateOrder(graph, *options.order));
+  return *options.order;
+}
+
+Result<void> CheckTimes(const Graph& graph) {
+  if (graph.cost_unit == "ns") return {};
+  return Fail(ErrorCode::kInvalidOptions,
+              "operators cost " + CostsOf(graph).unit +
+                  ", not nanoseconds, so that their time and that of copies cannot be added");
+}
+
+Paging TimesOf(const Work& work, const Link& link) {
+  Paging paging;
+  paging.link = link;
+  paging.run = work.cost;
+  for (const Store& store : work.stores) {
+    paging.out.push_back(link.Out(store.size));
+    paging.in.push_back(link.In(store.size));
+  }
+  return paging;
+}
+
+}  // namespace internal::baselines
 
 std::span<const RecomputeBaselineInfo> RecomputeBaselines() {
   static constexpr std::array<RecomputeBaselineInfo, 4> kInfos = {
@@ -177,7 +185,7 @@ Result<RecomputeBaselineAnswer> RecomputeWithBaseline(const Graph& graph,
                                                       const RecomputeBaselineOptions& options,
                                                       Budget& budget) {
   const auto start = Budget::Clock::now();
-  const Order order = BERTH_TRY(OrderOf(graph, options));
+  const Order order = BERTH_TRY(methods::OrderOf(graph, options));
   const Work work = methods::ReadWork(graph, order);
   methods::Solved solved = BERTH_TRY(Search(graph, work, baseline, options, budget));
   if (solved.sequence) {
@@ -191,14 +199,14 @@ Result<RecomputeBaselineAnswer> RecomputeWithBaseline(const Graph& graph,
 
 Result<PoetAnswer> RecomputeByPoet(const Graph& graph, const PoetOptions& options, Budget& budget) {
   const auto start = Budget::Clock::now();
-  const Order order = BERTH_TRY(OrderOf(graph, options.plan));
+  const Order order = BERTH_TRY(methods::OrderOf(graph, options.plan));
   BERTH_TRY(CheckPoet(graph, options));
   const Work work = methods::ReadWork(graph, order);
   const methods::Paging paging = BERTH_TRY(PagingOf(graph, work, options));
   PoetAnswer answer;
   methods::Found sequence;
   {
-    Budget part(budget, kShareOfSolver);
+    Budget part(budget, methods::kShareOfSolver);
     methods::Solved solved = BERTH_TRY(methods::SolveStages(work, options.plan, &paging, part));
     answer.found = std::move(solved.answer);
     sequence = std::move(solved.sequence);

@@ -47,6 +47,16 @@ struct Paging {
   std::vector<std::int64_t> in;
   std::optional<std::int64_t> most_cost;
 };
+// All prices are times: of operators, and of copies over `link`.
+[[nodiscard]] Paging TimesOf(const Work& work, const Link& link);
+// Error: kInvalidOptions where operators do not cost nanoseconds, as their times and those of copies are added.
+[[nodiscard]] Result<void> CheckTimes(const Graph& graph);
+// The order of first executions that the options name. Errors: those of RecomputeWithBaseline() for graph,
+// order and capacity.
+[[nodiscard]] Result<Order> OrderOf(const Graph& graph, const RecomputeBaselineOptions& options);
+// Of the time, what the solver gets; addresses take the rest.
+inline constexpr double kShareOfSolver = 0.95;
+
 struct Solved {
   RecomputeBaselineAnswer answer;  // Without a plan.
   Found sequence;

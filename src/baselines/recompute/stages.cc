@@ -20,16 +20,12 @@
 // bytes fit, it is a plan, whatever the solver's tolerances.
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "base/check.h"
 #include "base/try.h"
-#include "base/wide.h"
-#include "baselines/milp/solve.h"
-#include "baselines/recompute/methods.h"
+#include "baselines/recompute/program.h"
 
 namespace berth::internal::baselines {
 namespace {
@@ -38,46 +34,16 @@ using milp::Number;
 using milp::Term;
 using milp::VariableIndex;
 
-constexpr std::int32_t kNoVariable = -1;
-
-std::string Name(const char* kind, std::size_t a, std::size_t b) {
-  return std::string(kind) + std::to_string(a) + "_" + std::to_string(b);
-}
-
-void AppendTerm(VariableIndex variable, Number coefficient, std::vector<Term>& terms) {
-  if (variable.value() != kNoVariable && coefficient != 0) terms.push_back({variable, coefficient});
-}
-
-// Variables of consecutive stages.
-struct Row {
-  std::size_t first = 0;
-  std::vector<VariableIndex> variables;
-  [[nodiscard]] VariableIndex At(std::size_t t) const {
-    if (t < first || t - first >= variables.size()) return VariableIndex(kNoVariable);
-    return variables[t - first];
-  }
-};
-
-// One version of a store that operators make.
-struct Value {
-  std::size_t store = 0;
-  std::int32_t version = 0;
-  std::size_t writer = 0;          // The position of what leaves it,
-  std::size_t next = kNone;        // and of what overwrites it.
-  std::vector<std::size_t> users;  // Positions of what finds it.
-  std::size_t last_stage =
-      0;  // At whose beginning it can be of use. That of the end is the number of operators.
-};
-
 class Stages {
  public:
   Stages(const Work& work, Bytes capacity, const Paging* paging)
-      : work_(work), n_(work.size()), paging_(paging) {
-    ListValues();
+      : work_(work),
+        n_(work.size()),
+        paging_(paging),
+        unit_(UnitOf(work)),
+        capacity_(capacity / unit_),
+        values_(ListValues(work)) {
     FindLastStages();
-    for (const Store& store : work.stores) unit_ = std::gcd(unit_, store.size);
-    unit_ = std::max<Bytes>(unit_, 1);
-    capacity_ = capacity / unit_;
   }
 
   [[nodiscard]] std::int64_t CountVariables() const {
@@ -90,9 +56,10 @@ class Stages {
       const auto again = static_cast<std::int64_t>(last_run_[p] - p);
       count += 2 * (again + 1) + freed * again;
     }
-    for (const Value& value : values_) {
-      const auto stages = static_cast<std::int64_t>(
-          value.last_stage > value.writer ? value.last_stage - value.writer : 0);
+    for (std::size_t x = 0; x < values_.all.size(); ++x) {
+      const std::size_t writer = values_.all[x].writer;
+      const auto stages =
+          static_cast<std::int64_t>(last_stage_[x] > writer ? last_stage_[x] - writer : 0);
       count += stages * (paging_ != nullptr ? 4 : 1);
     }
     return count;
@@ -104,7 +71,7 @@ class Stages {
     for (std::size_t t = 0; t < n_; ++t) {
       for (std::size_t p = 0; p <= t; ++p) AddNeeds(t, p);
     }
-    for (std::size_t x = 0; x < values_.size(); ++x) AddStays(x);
+    for (std::size_t x = 0; x < values_.all.size(); ++x) AddStays(x);
     for (std::size_t s = 0; s < work_.stores.size(); ++s) AddVersions(s);
     for (std::size_t t = 0; t < n_; ++t) AddMemory(t);
     if (paging_ != nullptr && paging_->most_cost) AddDeadline();
@@ -121,9 +88,10 @@ class Stages {
     std::vector<char> returns(work_.stores.size(), 0);
     for (std::size_t t = 0; t < n_; ++t) {
       if (paging_ != nullptr && t > 0) {
-        for (std::size_t x = 0; x < values_.size(); ++x) {
-          const bool stays = is(stays_[x].At(t - 1)) || is(runs_[values_[x].writer].At(t - 1));
-          const std::size_t s = values_[x].store;
+        for (std::size_t x = 0; x < values_.all.size(); ++x) {
+          const Value& value = values_.all[x];
+          const bool stays = is(stays_[x].At(t - 1)) || is(runs_[value.writer].At(t - 1));
+          const std::size_t s = value.store;
           if (is(comes_in_[x].At(t - 1)) && is(stays_[x].At(t)) && !stays) returns[s] = 1;
           if (is(stays_[x].At(t - 1)) && !is(stays_[x].At(t))) returns[s] = 0;
         }
@@ -145,50 +113,23 @@ class Stages {
   [[nodiscard]] bool Happens(const Use& use, std::size_t p, std::size_t t) const {
     return Work::Happens(use, t > p);
   }
-  [[nodiscard]] std::size_t ValueOf(std::size_t store, std::int32_t version) const {
-    return first_value_[store] + static_cast<std::size_t>(version);
-  }
-
-  void ListValues() {
-    first_value_.assign(work_.stores.size(), kNone);
-    for (std::size_t s = 0; s < work_.stores.size(); ++s) {
-      const Store& store = work_.stores[s];
-      if (store.given) continue;
-      first_value_[s] = values_.size();
-      for (std::size_t k = 0; k < store.writers.size(); ++k) {
-        Value value;
-        value.store = s;
-        value.version = static_cast<std::int32_t>(k);
-        value.writer = store.writers[k];
-        if (k + 1 < store.writers.size()) value.next = store.writers[k + 1];
-        values_.push_back(value);
-      }
-    }
-    for (std::size_t p = 0; p < n_; ++p) {
-      for (const Use& use : work_.uses[p]) {
-        if (use.finds == kMakes || work_.stores[use.store].given) continue;
-        values_[ValueOf(use.store, use.finds)].users.push_back(p);
-      }
-    }
-  }
-
   // Until when each operator may run again, and each value be of use: users come after what they use, so
   // from the last operator backwards.
   void FindLastStages() {
     last_run_.resize(n_);
+    last_stage_.assign(values_.all.size(), 0);
     for (std::size_t p = n_; p-- > 0;) {
       std::size_t useful = p;
       for (const Use& use : work_.uses[p]) {
         if (!use.writes() || work_.stores[use.store].given) continue;
-        Value& value = values_[ValueOf(use.store, use.leaves)];
-        value.last_stage = p;
-        for (const std::size_t user : value.users) {
-          value.last_stage = std::max(value.last_stage, last_run_[user]);
-        }
+        const std::size_t x = values_.Of(use.store, use.leaves);
+        std::size_t& last = last_stage_[x];
+        last = p;
+        for (const std::size_t user : values_.all[x].users) last = std::max(last, last_run_[user]);
         const Store& store = work_.stores[use.store];
         const bool kept = store.result && use.leaves == store.last && paging_ == nullptr;
-        if (kept) value.last_stage = n_;
-        if (!use.only_first) useful = std::max(useful, std::min(value.last_stage, n_ - 1));
+        if (kept) last = n_;
+        if (!use.only_first) useful = std::max(useful, std::min(last, n_ - 1));
       }
       last_run_[p] = work_.may_repeat[p] != 0 ? std::min(useful, LastUnchanged(p)) : p;
     }
@@ -206,17 +147,9 @@ class Stages {
     return last;
   }
 
-  Row AddRow(const char* kind, std::size_t item, std::size_t first, std::size_t end) {
-    Row row{first, {}};
-    for (std::size_t t = first; t < end; ++t) {
-      row.variables.push_back(model_.AddBinary(Name(kind, item, t)));
-    }
-    return row;
-  }
-
   void AddRuns() {
     for (std::size_t p = 0; p < n_; ++p) {
-      runs_.push_back(AddRow("R", p, p, last_run_[p] + 1));
+      runs_.push_back(AddRow("R", p, p, last_run_[p] + 1, model_));
       model_.variables[runs_[p].At(p)].lower = 1;
       const std::int64_t price = paging_ != nullptr ? paging_->run[p] : work_.cost[p];
       for (std::size_t t = p + 1; t <= last_run_[p]; ++t) {
@@ -226,18 +159,18 @@ class Stages {
   }
 
   void AddValues() {
-    for (std::size_t x = 0; x < values_.size(); ++x) {
-      const Value& value = values_[x];
+    for (std::size_t x = 0; x < values_.all.size(); ++x) {
+      const Value& value = values_.all[x];
       const std::size_t first = value.writer + 1;
-      const std::size_t end = std::max(first, value.last_stage + 1);
-      stays_.push_back(AddRow("S", x, first, end));
+      const std::size_t end = std::max(first, last_stage_[x] + 1);
+      stays_.push_back(AddRow("S", x, first, end, model_));
       const Store& store = work_.stores[value.store];
       const bool kept = store.result && value.version == store.last && paging_ == nullptr;
       if (kept) model_.variables[stays_[x].At(n_)].lower = 1;
       if (paging_ == nullptr) continue;
-      off_chip_.push_back(AddRow("SSD", x, first, end));
-      comes_in_.push_back(AddRow("MIN", x, first, end));
-      goes_out_.push_back(AddRow("MOUT", x, first, end));
+      off_chip_.push_back(AddRow("SSD", x, first, end, model_));
+      comes_in_.push_back(AddRow("MIN", x, first, end, model_));
+      goes_out_.push_back(AddRow("MOUT", x, first, end, model_));
       const bool free = store.result && value.version == store.last;
       for (std::size_t t = first; t < end; ++t) {
         AppendTerm(comes_in_[x].At(t), paging_->in[value.store], model_.objective);
@@ -248,13 +181,10 @@ class Stages {
 
   // What leaves value x in stage t, if anything may.
   [[nodiscard]] VariableIndex WriterAt(std::size_t x, std::size_t t) const {
-    return RunThatWrites(values_[x].writer, values_[x].store, t);
+    return RunThatWrites(values_.all[x].writer, values_.all[x].store, t);
   }
   [[nodiscard]] VariableIndex RunThatWrites(std::size_t p, std::size_t store, std::size_t t) const {
-    if (p == kNone || t < p) return VariableIndex(kNoVariable);
-    for (const Use& use : work_.uses[p]) {
-      if (use.store == store && !Happens(use, p, t)) return VariableIndex(kNoVariable);
-    }
+    if (p == kNone || t < p || !Writes(work_, p, store, t > p)) return VariableIndex(kNoVariable);
     return runs_[p].At(t);
   }
 
@@ -264,7 +194,7 @@ class Stages {
     if (run.value() == kNoVariable) return;
     for (const Use& use : work_.uses[p]) {
       if (use.finds == kMakes || work_.stores[use.store].given || !Happens(use, p, t)) continue;
-      const std::size_t x = ValueOf(use.store, use.finds);
+      const std::size_t x = values_.Of(use.store, use.finds);
       std::vector<Term> terms = {{run, -1}};
       AppendTerm(WriterAt(x, t), 1, terms);
       AppendTerm(stays_[x].At(t), 1, terms);
@@ -274,21 +204,21 @@ class Stages {
 
   // A value stays only from where it is, or comes from off chip.
   void AddStays(std::size_t x) {
-    const Value& value = values_[x];
-    for (std::size_t t = value.writer + 1; t <= value.last_stage; ++t) {
+    const Value& value = values_.all[x];
+    for (std::size_t t = value.writer + 1; t <= last_stage_[x]; ++t) {
       std::vector<Term> terms = {{stays_[x].At(t), -1}};
       AppendTerm(stays_[x].At(t - 1), 1, terms);
       AppendTerm(WriterAt(x, t - 1), 1, terms);
       if (paging_ != nullptr) AppendTerm(comes_in_[x].At(t - 1), 1, terms);
       model_.AddConstraint(Name("stays", x, t), 0, std::move(terms), milp::kInfinity);
       AddAtMostOne(Name("overwritten", x, t),
-                   {stays_[x].At(t), RunThatWrites(value.next, value.store, t - 1)});
+                   {stays_[x].At(t), RunThatWrites(value.next, value.store, t - 1)}, model_);
       if (paging_ != nullptr) AddCopies(x, t);
     }
   }
 
   void AddCopies(std::size_t x, std::size_t t) {
-    const Value& value = values_[x];
+    const Value& value = values_.all[x];
     std::vector<Term> off = {{off_chip_[x].At(t), -1}};
     AppendTerm(off_chip_[x].At(t - 1), 1, off);
     AppendTerm(goes_out_[x].At(t - 1), 1, off);
@@ -299,16 +229,10 @@ class Stages {
                          milp::kInfinity);
     if (value.next == kNone) return;
     // Written out when it leaves.
-    AddAtMostOne(Name("leaves", x, t), {goes_out_[x].At(t), stays_[x].At(t + 1),
-                                        RunThatWrites(value.next, value.store, t)});
-  }
-
-  void AddAtMostOne(std::string name, const std::vector<VariableIndex>& variables) {
-    std::vector<Term> terms;
-    for (const VariableIndex x : variables) AppendTerm(x, 1, terms);
-    if (terms.size() > 1) {
-      model_.AddConstraint(std::move(name), -milp::kInfinity, std::move(terms), 1);
-    }
+    AddAtMostOne(
+        Name("leaves", x, t),
+        {goes_out_[x].At(t), stays_[x].At(t + 1), RunThatWrites(value.next, value.store, t)},
+        model_);
   }
 
   // Of the versions of a store one is in memory, and one off chip.
@@ -319,11 +243,11 @@ class Stages {
       std::vector<VariableIndex> here = {runs_[store.writers.front()].At(t)};
       std::vector<VariableIndex> off;
       for (std::int32_t k = 0; k <= store.last; ++k) {
-        here.push_back(stays_[ValueOf(s, k)].At(t));
-        if (paging_ != nullptr) off.push_back(off_chip_[ValueOf(s, k)].At(t));
+        here.push_back(stays_[values_.Of(s, k)].At(t));
+        if (paging_ != nullptr) off.push_back(off_chip_[values_.Of(s, k)].At(t));
       }
-      AddAtMostOne(Name("one_version", s, t), here);
-      AddAtMostOne(Name("one_copy", s, t), off);
+      AddAtMostOne(Name("one_version", s, t), here, model_);
+      AddAtMostOne(Name("one_copy", s, t), off, model_);
     }
   }
 
@@ -332,8 +256,8 @@ class Stages {
   // U and FREE of stage t.
   void AddMemory(std::size_t t) {
     std::vector<Term> level;  // What is in memory before the operator.
-    for (std::size_t x = 0; x < values_.size(); ++x) {
-      AppendTerm(stays_[x].At(t), SizeOf(values_[x].store), level);
+    for (std::size_t x = 0; x < values_.all.size(); ++x) {
+      AppendTerm(stays_[x].At(t), SizeOf(values_.all[x].store), level);
     }
     std::vector<Term> freed;  // By the operator before.
     for (std::size_t p = 0; p <= t; ++p) {
@@ -372,7 +296,7 @@ class Stages {
       ++most;
     }
     for (std::int32_t k = 0; k <= store.last; ++k) {
-      AppendTerm(stays_[ValueOf(use.store, k)].At(t + 1), 1, hazards);
+      AppendTerm(stays_[values_.Of(use.store, k)].At(t + 1), 1, hazards);
     }
     ++most;
     const VariableIndex free =
@@ -403,11 +327,12 @@ class Stages {
   const Work& work_;
   const std::size_t n_;
   const Paging* const paging_;
-  Bytes unit_ = 0;
-  Number capacity_ = 0;  // In units.
-  std::vector<Value> values_;
-  std::vector<std::size_t> first_value_;  // By store.
-  std::vector<std::size_t> last_run_;     // By position: the last stage.
+  const Bytes unit_;
+  const Number capacity_;  // In units.
+  const Values values_;
+  std::vector<std::size_t> last_run_;  // By position: the last stage.
+  // By value: the last stage at whose beginning it can be of use. That of the end is the number of operators.
+  std::vector<std::size_t> last_stage_;
   milp::Model model_;
   std::vector<Row> runs_;
   std::vector<Row> stays_;
@@ -416,29 +341,12 @@ class Stages {
   std::vector<Row> goes_out_;
 };
 
-// What the program's numbers mean, if its sequence fits.
-Found Judge(const Work& work, const Stages& stages, const milp::SolveAnswer& solved, Bytes capacity,
-            const Paging* paging) {
-  const std::vector<Number>& values = solved.values.empty() ? solved.rejected : solved.values;
-  if (values.empty()) return std::nullopt;
-  Sequence sequence = stages.Decode(values);
-  const bool linked = paging != nullptr;
-  Trace trace = Run(work, sequence, linked);
-  if (!solved.values.empty()) BERTH_CHECK(trace.valid() && trace.peak <= capacity);
-  if (!trace.valid() || trace.peak > capacity) return std::nullopt;
-  if (linked && paging->most_cost) {
-    Wide total = trace.cost;
-    for (const std::int64_t cost : work.cost) total += cost;
-    if (total > *paging->most_cost) return std::nullopt;
-  }
-  return Pruned(work, sequence, linked);
-}
-
 }  // namespace
 
 Result<Solved> SolveStages(const Work& work, const RecomputeBaselineOptions& options,
                            const Paging* paging, Budget& budget) {
-  const milp::Backend backend = BERTH_TRY(milp::ChooseBackend(options.backend));
+  [[maybe_unused]] const milp::Backend backend =
+      BERTH_TRY(milp::ChooseBackend(options.backend));  // Also of what needs no solver.
   Solved result;
   RecomputeBaselineAnswer& answer = result.answer;
   if (work.size() == 0) {
@@ -454,23 +362,9 @@ Result<Solved> SolveStages(const Work& work, const RecomputeBaselineOptions& opt
     return result;
   }
   stages.Build();
-  answer.variables = static_cast<std::int64_t>(stages.model().variables.size());
-  answer.constraints = static_cast<std::int64_t>(stages.model().constraints.size());
-  const milp::SolveAnswer solved =
-      BERTH_TRY(milp::Solve(stages.model(), backend, {options.seed}, budget));
-  answer.nodes = solved.nodes;
-  answer.claims_optimal = solved.status == milp::Status::kOptimal || solved.distrusted;
-  answer.bound = std::max<Number>(solved.bound.value_or(0), 0);
-  result.sequence = Judge(work, stages, solved, options.capacity, paging);
-  answer.stopped = budget.Exhausted() ? StopReason::kBudget : StopReason::kAlgorithm;
-  if (solved.status == milp::Status::kInfeasible) {
-    answer.outcome = Outcome::kInfeasible;
-    answer.stopped = StopReason::kAnswered;
-  } else if (result.sequence) {
-    const bool optimal = solved.status == milp::Status::kOptimal;
-    answer.outcome = optimal ? Outcome::kOptimal : Outcome::kFeasible;
-    if (optimal) answer.stopped = StopReason::kAnswered;
-  }
+  BERTH_TRY(SolveProgram(
+      work, options, paging, stages.model(), 0,
+      [&](const std::vector<Number>& values) { return stages.Decode(values); }, budget, result));
   return result;
 }
 

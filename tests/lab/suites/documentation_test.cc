@@ -264,5 +264,26 @@ TEST(Documentation, NetworksOfOlla) {
   }
 }
 
+// OLLA's program with operators that run again, and with copies.
+TEST(Documentation, RecomputationByOlla) {
+  const Tables tables(kPapers, "### Recomputation and swaps in the program");
+  const auto rows = Results("olla/olla-recomputation-summary.csv");
+  ASSERT_EQ(rows.size(), 8U);
+  for (const Row& row : rows) {
+    const std::string copies = row.at("copies") == "1" ? ", with copies" : "";
+    tables.Expect(
+        row.at("graphs") + ", " + row.at("program") + copies,
+        {Number(row, "cases"), Number(row, "closed"), Number(row, "nothing_fits"),
+         Number(row, "with_plan"), Number(row, "berth_with_plan"), Number(row, "closed_same"),
+         Number(row, "berth_cheaper"), Number(row, "median_ratio")});
+  }
+  // With steps to spare, no closed program says anything else than Berth.
+  for (const Row& row : Results("olla/olla-recomputation.csv")) {
+    if (row.at("status") != "closed") continue;
+    EXPECT_GE(Number(row, "program_cost_ns"), Number(row, "cost_bound_ns")) << row.at("graph");
+    EXPECT_EQ(row.at("program_cost_ns"), row.at("cost_ns")) << row.at("graph");
+  }
+}
+
 }  // namespace
 }  // namespace berth::lab

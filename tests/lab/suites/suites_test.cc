@@ -703,7 +703,8 @@ TEST_F(SuitesTest, OllaQuickly) {
   files.insert({"olla-workspaces.csv", "olla-workspaces-means.csv"});
   if (Info(Baseline::kIlp).available()) {
     files.insert({"olla-ilp.csv", "olla-ilp-summary.csv", "olla-ilp.svg", "olla-joint.csv",
-                  "olla-joint-summary.csv"});
+                  "olla-joint-summary.csv", "olla-recomputation.csv",
+                  "olla-recomputation-summary.csv"});
   }
   EXPECT_EQ(Files(), files);
   ExpectRow("olla-figure7.csv", {{"graph", "cell-90-10-3"}},
@@ -754,6 +755,22 @@ TEST_F(SuitesTest, OllaQuickly) {
              {"height_bound_bytes", "14336"}});
   ExpectRow("olla-joint-summary.csv", {{"graphs", "generated"}},
             {{"joint_closed", "2"}, {"joint_lower", "0"}, {"ours_same", "2"}});
+  // A step more makes room for one operator that runs again; without it, something is copied.
+  ExpectRow("olla-recomputation.csv",
+            {{"graph", "cell-8-2-12"}, {"capacity_percent", "75"}, {"copies", "0"}},
+            {{"published_status", "nothing fits"},
+             {"status", "closed"},
+             {"program_cost_ns", "96"},
+             {"cost_ns", "96"},
+             {"repeats", "1"},
+             {"cost_bound_ns", "96"}});
+  ExpectRow("olla-recomputation.csv",
+            {{"graph", "cell-8-2-12"}, {"capacity_percent", "75"}, {"copies", "1"}},
+            {{"published_status", "closed"},
+             {"published_cost_ns", "384"},
+             {"status", "closed"},
+             {"program_cost_ns", "96"},
+             {"cost_ns", "96"}});
   // Every closed program agrees.
   for (const auto& row : Csv("olla-ilp.csv")) {
     if (row[5] != "closed") continue;

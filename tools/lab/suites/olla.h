@@ -65,6 +65,8 @@ struct OllaRun {
 [[nodiscard]] Result<void> IntegerProgram(Lab& lab);
 // The experiment "joint": its program for order and addresses together against those one after the other.
 [[nodiscard]] Result<void> JointProgram(Lab& lab);
+// The experiment "recomputation": its program with operators that run again and copies against our search.
+[[nodiscard]] Result<void> OllaRecomputation(Lab& lab);
 
 }  // namespace berth::lab
 

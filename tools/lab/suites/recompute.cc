@@ -3,6 +3,8 @@
 // Every plan goes through the independent checker, which runs it. A method that costs less than a bound of
 // Berth's is a fault.
 
+#include "tools/lab/suites/recompute.h"
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -132,7 +134,6 @@ Result<std::optional<RecomputeBaselineAnswer>> AskOther(const GraphInput& networ
   return std::optional<RecomputeBaselineAnswer>(std::move(*answer));
 }
 
-bool HasPlan(const PlanAnswer& answer) { return answer.fits() && answer.best; }
 std::int64_t CostOf(const PlanAnswer& answer) { return answer.best->recomputed.cost; }
 
 // A bound that a plan contradicts, and plans of others that are cheaper in the same order.
@@ -360,186 +361,6 @@ Result<void> Training(Lab& lab) {
                  {lab.TimeLimit(4), lab.TimeLimit(4)}, /*published=*/false);
 }
 
-// What a program says of one question, and what Berth does in the same order.
-struct Duel {
-  std::optional<std::int64_t> program;  // The cost of its plan,
-  bool closed = false;                  // which it proves the least that it can express.
-  std::int64_t variables = 0;
-  double program_seconds = 0;
-  PlanAnswer own;
-};
-
-// A program that proves less than a bound, or an optimum that Berth does not reach, is a fault.
-void Judge(Lab& lab, const std::string& where, const Duel& duel) {
-  if (!duel.program) return;
-  if (*duel.program < duel.own.recompute_bound || duel.own.outcome == Outcome::kInfeasible) {
-    lab.Note(where + ": the program costs less than Berth's bound");
-  } else if (HasPlan(duel.own) && *duel.program < duel.own.best->overhead()) {
-    const bool wrong = duel.own.outcome == Outcome::kOptimal;
-    if (wrong) lab.Note(where + ": the program costs less than Berth's optimum");
-    if (!wrong) lab.Say(where + ": the program costs less than Berth's plan.");
-  }
-}
-
-Duel Compare(const RecomputeBaselineAnswer& answer, double seconds) {
-  Duel duel;
-  if (answer.plan) duel.program = answer.plan->overhead();
-  duel.closed = answer.outcome == Outcome::kOptimal || answer.outcome == Outcome::kInfeasible;
-  duel.variables = answer.variables;
-  duel.program_seconds = seconds;
-  return duel;
-}
-
-// In `order` alone; `link`: with copies, against POET; else against Checkmate. None without a solver.
-Result<std::optional<Duel>> Fight(const Graph& graph, Bytes capacity, const Order& order,
-                                  const std::optional<Link>& link, double limit) {
-  PoetOptions options;
-  options.plan.capacity = capacity;
-  options.plan.order = order;
-  options.plan.placer = nullptr;  // The question is about bytes.
-  Budget budget;
-  budget.SetTimeLimit(limit);
-  double start = ProcessorSeconds();
-  std::optional<Duel> duel;
-  if (link) {
-    options.link = *link;
-    const auto answer = RecomputeByPoet(graph, options, budget);
-    if (!answer && answer.error().code == ErrorCode::kUnsupported) return std::nullopt;
-    if (!answer) return tl::unexpected(answer.error());
-    duel = Compare(answer->found, ProcessorSeconds() - start);
-  } else {
-    const auto answer =
-        RecomputeWithBaseline(graph, RecomputeBaseline::kCheckmate, options.plan, budget);
-    if (!answer && answer.error().code == ErrorCode::kUnsupported) return std::nullopt;
-    if (!answer) return tl::unexpected(answer.error());
-    duel = Compare(*answer, ProcessorSeconds() - start);
-  }
-  PlanOptions own;
-  own.capacity = capacity;
-  own.recompute = true;
-  own.spill = link.has_value();
-  own.link = link;
-  own.order = order;
-  Budget time;
-  time.SetTimeLimit(limit);
-  start = ProcessorSeconds();
-  duel->own = BERTH_TRY(Plan(graph, own, time));
-  duel->own.seconds = ProcessorSeconds() - start;
-  if (!link) cli::VerifyOrDie(graph, {}, duel->own);
-  return duel;
-}
-
-// Sixteen bytes of memory in a nanosecond, and a part of it over the link.
-constexpr Bytes kMemoryBytesPerSecond = 16'000'000'000;
-constexpr Link LinkOf(int part) {
-  return {kMemoryBytesPerSecond / part, kMemoryBytesPerSecond / part, 0};
-}
-constexpr Link kSmallLink = LinkOf(2);
-void PriceByBytes(Graph& graph) {
-  const OperatorCosts costs = CostsOf(graph);
-  for (OperatorIndex v = 0; v < graph.operators.size(); ++v) {
-    graph.operators[v].cost = (costs.of[v] + 15) / 16;
-  }
-  graph.cost_unit = "ns";
-}
-
-std::vector<GraphInput> SmallGraphs(const Lab& lab) {
-  std::vector<GraphInput> graphs;
-  for (const internal::GraphFamily family :
-       {internal::GraphFamily::kIrregular, internal::GraphFamily::kCell}) {
-    std::size_t count = 0;
-    for (const std::int64_t operators : {8, 12, 16, 24, 32}) {
-      if (count++ == lab.Inputs(5, 2)) break;
-      internal::GraphParameters parameters;
-      parameters.seed = 1;
-      parameters.operators = operators;
-      parameters.width = family == internal::GraphFamily::kIrregular ? 4 : 2;
-      parameters.stored_percent = 50;
-      graphs.push_back(GenerateGraphInput(family, parameters));
-      PriceByBytes(graphs.back().graph);
-    }
-  }
-  return graphs;
-}
-
-Cell TimeCell(const Duel& duel) {
-  Cell cell = SecondsCell(duel.program_seconds);
-  if (!duel.closed) cell.text = "> " + cell.text;
-  return cell;
-}
-
-// The same cost, or that nothing fits.
-bool SaysTheSame(const Duel& duel) {
-  if (!duel.program) return duel.own.outcome == Outcome::kInfeasible;
-  return HasPlan(duel.own) && duel.own.best->overhead() == *duel.program;
-}
-
-void AddRow(const GraphInput& input, int percent, std::string_view name, const Duel& duel,
-            Sheet& sheet) {
-  sheet.AddRow({TextCell(input.name),
-                CountCell(static_cast<std::int64_t>(input.graph.operators.size())),
-                {std::to_string(percent) + " %", std::to_string(percent)},
-                TextCell(name),
-                CountCell(duel.variables),
-                duel.program ? CountCell(*duel.program) : NoCell(),
-                TimeCell(duel),
-                TextCell(duel.closed ? "1" : "0"),
-                HasPlan(duel.own) ? CountCell(duel.own.best->overhead()) : NoCell(),
-                CountCell(duel.own.recompute_bound),
-                SecondsCell(duel.own.seconds)});
-}
-
-// The integer programs on graphs that they can close.
-Result<void> Programs(Lab& lab) {
-  lab.Heading(
-      "The integer programs against the search",
-      "Checkmate, and POET with a link of half the bandwidth of the memory, in program order, on "
-      "small graphs. Costs in nanoseconds; addresses are not asked for.");
-  const double limit = lab.TimeLimit(20);
-  Sheet sheet({{"graph", "graph", false},
-               {"operators", "operators"},
-               {"budget", "capacity_percent"},
-               {"program", "program", false},
-               {"variables", "variables"},
-               {"cost", "program_cost_ns"},
-               {"time", "program_seconds"},
-               {"", "closed", false},
-               {"Berth", "cost_ns"},
-               {"bound", "cost_bound_ns"},
-               {"time", "seconds"}});
-  std::int64_t closed = 0;
-  std::int64_t same = 0;
-  for (const GraphInput& input : SmallGraphs(lab)) {
-    const Order order = ProgramOrder(input.graph);
-    const Bytes peak = Live(input.graph, order).peak;
-    for (const int percent : {90, 75, 60}) {
-      for (const bool copies : {false, true}) {
-        const std::string name = copies ? "POET" : "Checkmate";
-        const std::string where = input.name + ", " + std::to_string(percent) + " %, " + name;
-        lab.Progress("programs, " + where);
-        const auto duel =
-            BERTH_TRY(Fight(input.graph, PercentOf(peak, percent), order,
-                            copies ? std::optional<Link>(kSmallLink) : std::nullopt, limit));
-        if (!duel) continue;
-        Judge(lab, where, *duel);
-        closed += duel->closed ? 1 : 0;
-        same += duel->closed && SaysTheSame(*duel) ? 1 : 0;
-        AddRow(input, percent, name, *duel, sheet);
-      }
-    }
-  }
-  lab.Progress("");
-  if (sheet.empty()) {
-    lab.Say("Left out: this build has no solver of integer programs.");
-    return {};
-  }
-  lab.Show(sheet);
-  lab.Say("Closed: " + std::to_string(closed) + "; Berth says the same in " + std::to_string(same) +
-          " of these.\n");
-  lab.Keep("programs", sheet);
-  return {};
-}
-
 Result<PlanAnswer> AskWithCopies(const Graph& graph, Bytes capacity,
                                  const std::optional<Link>& link, double limit) {
   PlanOptions options;
@@ -662,7 +483,7 @@ constexpr std::array<Experiment, 4> kExperiments = {
     {{"moccasin", "MOCCASIN's benchmark", Moccasin},
      {"training", "Training steps", Training},
      {"joint", "Recomputation, copies, or both", Joint},
-     {"programs", "The integer programs against the search", Programs}}};
+     {"programs", "The integer programs against the search", RecomputePrograms}}};
 
 }  // namespace
 
