@@ -234,6 +234,35 @@ TEST(Documentation, ScratchpadsOfActivationsAndWeights) {
             std::string::npos);
 }
 
+// The elements: sums of the cases with operators on more than one.
+TEST(Documentation, ScratchpadsOfElements) {
+  const Tables tables(kPapers, "## COSMA");
+  const auto rows = Results("cosma/cosma-elements-summary.csv");
+  ASSERT_EQ(rows.size(), 12U);
+  for (const Row& row : rows) {
+    std::vector<double> wanted = {Number(row, "proved")};
+    for (const std::string column :
+         {"crossing", "program", "least_peak", "all_orders", "all_orders_lower_bound", "shared"}) {
+      wanted.push_back(Number(row, column + "_bytes") / 1e6);
+    }
+    tables.Expect(row.at("elements") + ", " + row.at("crossing") + ", " + row.at("budget"), wanted);
+  }
+  std::map<std::string, int> proved;
+  std::map<std::string, int> cases;
+  for (const Row& row : Results("cosma/cosma-elements.csv")) {
+    EXPECT_GE(Number(row, "all_orders_bytes"), Number(row, "all_orders_lower_bound_bytes"));
+    if (row.at("used_elements") == "1") continue;
+    ++cases[row.at("crossing")];
+    proved[row.at("crossing")] += row.at("all_orders_proved") == "1" ? 1 : 0;
+  }
+  const std::string& text = tables.section();
+  for (const std::string crossing : {"off chip", "direct"}) {
+    const std::string count =
+        std::to_string(proved[crossing]) + " of the " + std::to_string(cases[crossing]);
+    EXPECT_NE(text.find(count), std::string::npos) << crossing << ": " << count;
+  }
+}
+
 TEST(Documentation, NetworksOfOlla) {
   const Tables tables(kPapers, "### GoogLeNet, EfficientNet, MNASNet and XLM-R large");
   const std::map<std::string, std::string> names = {{"googlenet", "GoogLeNet"},

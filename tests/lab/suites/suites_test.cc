@@ -426,10 +426,22 @@ TEST_F(SuitesTest, CosmaQuickly) {
       files.insert("cosma-" + figure + end);
     }
   }
-  files.insert("cosma-scratchpads.csv");
+  files.insert({"cosma-scratchpads.csv", "cosma-elements.csv", "cosma-elements-summary.csv"});
   const bool programs = CheckAvailable(*MethodFromName("ilp")).has_value();
   if (programs) files.insert({"cosma-programs.csv", "cosma-programs-summary.csv"});
   EXPECT_EQ(Files(), files);
+  ExpectRow("cosma-elements.csv",
+            {{"network", "irregular-30-8-1"},
+             {"budget", "MR"},
+             {"elements", "2"},
+             {"crossing", "off chip"}},
+            {{"used_elements", "2"},
+             {"crossing_bytes", "30720"},
+             {"all_orders_bytes", "26048"},
+             {"all_orders_proved", "1"},
+             {"element_0_bytes", "26048"},
+             {"element_1_bytes", "0"},
+             {"shared_bytes", "0"}});
   if (programs) {
     // The second graph's program over all orders takes a second or more.
     ExpectRow("cosma-programs.csv", {{"network", "irregular-8-4-1"}, {"budget", "MR"}},

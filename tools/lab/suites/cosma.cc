@@ -139,6 +139,36 @@ Result<CosmaSolved> SolveForCosma(const GraphInput& network, const Counting& cou
   return solved;
 }
 
+Result<CosmaInScratchpads> SolveInScratchpads(const Graph& graph, const Counting& counting,
+                                              const GraphMemories& memories,
+                                              std::optional<Order> order,
+                                              const std::vector<Order>& more, Budget& budget) {
+  PlanOptions options;
+  options.memories = memories;
+  options.spill = true;
+  options.order = std::move(order);
+  options.more_orders = more;
+  options.schedule.counting = counting;
+  PlanAnswer answer = BERTH_TRY(Plan(graph, options, budget));
+  CosmaInScratchpads found;
+  found.solved.lower_bound = answer.traffic_bound;
+  found.solved.without_addresses = answer.traffic_by_sum;
+  found.solved.proved = answer.outcome == Outcome::kOptimal;
+  found.solved.seconds = answer.seconds;
+  if (!answer.best || !answer.best->addressed) return found;
+  cli::VerifyOrDie(graph, counting, memories, *answer.best);
+  found.solved.traffic = answer.best->traffic.avoidable();
+  found.plan = std::move(answer.best);
+  return found;
+}
+
+Cell TrafficCell(const CosmaSolved& solved) {
+  if (!solved.traffic) return NoCell();
+  Cell cell = {cli::FormatCount(*solved.traffic), std::to_string(*solved.traffic)};
+  if (!solved.proved) cell.text += "*";
+  return cell;
+}
+
 namespace {
 
 // The traffic of a plan, or of bytes that fit in sum where no plan with addresses was found.
@@ -216,13 +246,6 @@ bool Spills(const Case& result) {
   return TrafficOf(result.all_orders) > 0 || TrafficOf(result.program) > 0 ||
          TrafficOf(result.least_peak) > 0 ||
          std::any_of(result.schemes.begin(), result.schemes.end(), [](Bytes b) { return b > 0; });
-}
-
-Cell TrafficCell(const Solved& solved) {
-  if (!solved.traffic) return NoCell();
-  Cell cell = {cli::FormatCount(*solved.traffic), std::to_string(*solved.traffic)};
-  if (!solved.proved) cell.text += "*";
-  return cell;
 }
 
 // The traffic of every scheme and search.
@@ -472,28 +495,6 @@ GraphMemories PadsOf(const Graph& graph, const std::array<Bytes, 2>& capacity) {
   return memories;
 }
 
-Result<Solved> SolvePads(const GraphInput& network, const GraphMemories& memories,
-                         std::optional<Order> order, const std::vector<Order>& more, double limit) {
-  PlanOptions options;
-  options.memories = memories;
-  options.spill = true;
-  options.order = std::move(order);
-  options.more_orders = more;
-  options.schedule.counting = kEverything;
-  Budget budget;
-  budget.SetTimeLimit(limit);
-  const PlanAnswer answer = BERTH_TRY(Plan(network.graph, options, budget));
-  Solved solved;
-  solved.lower_bound = answer.traffic_bound;
-  solved.without_addresses = answer.traffic_by_sum;
-  solved.proved = answer.outcome == Outcome::kOptimal;
-  solved.seconds = answer.seconds;
-  if (!answer.best || !answer.best->addressed) return solved;
-  cli::VerifyOrDie(network.graph, kEverything, memories, *answer.best);
-  solved.traffic = answer.best->traffic.avoidable();
-  return solved;
-}
-
 // The scratchpads one by one in one order, each as if there were no other.
 Result<Solved> SolveApart(const GraphInput& network, const GraphMemories& memories,
                           const Order& order, double limit) {
@@ -586,8 +587,12 @@ Result<void> Scratchpads(Lab& lab) {
       const GraphMemories memories = PadsOf(network.graph, result.capacity);
       result.program = BERTH_TRY(SolveApart(network, memories, ProgramOrder(network.graph), limit));
       result.least_peak = BERTH_TRY(SolveApart(network, memories, named[0].order, limit));
-      result.all_orders = BERTH_TRY(
-          SolvePads(network, memories, std::nullopt, {named[0].order, named[1].order}, limit));
+      Budget budget;
+      budget.SetTimeLimit(limit);
+      result.all_orders =
+          BERTH_TRY(SolveInScratchpads(network.graph, kEverything, memories, std::nullopt,
+                                       {named[0].order, named[1].order}, budget))
+              .solved;
       Judge(lab, result);
       ++count;
       proved += result.all_orders.proved ? 1 : 0;
@@ -615,11 +620,12 @@ Result<void> Scratchpads(Lab& lab) {
   return {};
 }
 
-constexpr std::array<Experiment, 5> kExperiments = {
+constexpr std::array<Experiment, 6> kExperiments = {
     {{"figure3", "Figure 3: networks that people designed", Figure3},
      {"figure4", "Table II and Figure 4: networks that a search has made", Figure4},
      {"programs", "Table II: the paper's integer programs", CosmaPrograms},
      {"scratchpads", "Section V-A: scratchpads for activations and weights", Scratchpads},
+     {"elements", "Section III-A: a scratchpad for each processing element", CosmaElements},
      {"training", "Training steps", Training}}};
 
 }  // namespace

@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "berth/answer.h"
+#include "berth/budget.h"
 #include "berth/device.h"
 #include "berth/graph.h"
+#include "berth/graph_memories.h"
 #include "berth/plan.h"
 #include "berth/result.h"
 #include "tools/lab/suites/inputs.h"
@@ -81,6 +83,19 @@ struct CosmaSolved {
                                                 const NamedBudgets& named, NamedBudget level,
                                                 std::optional<Order> order, double limit);
 
+// In scratchpads, in `order` alone or over all orders, from `more` as well. The plan, if there is one, is verified.
+struct CosmaInScratchpads {
+  CosmaSolved solved;
+  std::optional<MemoryPlan> plan;
+};
+[[nodiscard]] Result<CosmaInScratchpads> SolveInScratchpads(
+    const Graph& graph, const Counting& counting, const GraphMemories& memories,
+    std::optional<Order> order, const std::vector<Order>& more, Budget& budget);
+// Its traffic; a star: not proved the least.
+[[nodiscard]] Cell TrafficCell(const CosmaSolved& solved);
+
+// The experiment "elements": a scratchpad for each processing element.
+[[nodiscard]] Result<void> CosmaElements(Lab& lab);
 // The experiment "programs": COSMA's integer programs against our search.
 [[nodiscard]] Result<void> CosmaPrograms(Lab& lab);
 
