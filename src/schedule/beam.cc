@@ -140,7 +140,9 @@ BeamAnswer Beam(const Instance& instance, const BeamLimits& limits, Budget& budg
         std::copy(state, state + stride, scratch.begin());
         Standing next = node.at;
         walker.Run(scratch.data(), next, op);
-        work += kWorkOfState + kWorkOfLook * walker.RunDominant(scratch.data(), next);
+        const std::int64_t looks = kWorkOfLook * walker.RunDominant(scratch.data(), next);
+        work += kWorkOfState + looks;
+        stopped = !budget.SpendWork(looks);
         add(next, {id, op});
       });
       if (stopped) return {};
