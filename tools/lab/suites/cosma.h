@@ -83,7 +83,7 @@ struct CosmaSolved {
                                                 const NamedBudgets& named, NamedBudget level,
                                                 std::optional<Order> order, double limit);
 
-// In scratchpads, in `order` alone or over all orders, from `more` as well. The plan, if there is one, is verified.
+// In scratchpads, in `order` alone or over all orders, from `more` as well. A plan is verified.
 struct CosmaInScratchpads {
   CosmaSolved solved;
   std::optional<MemoryPlan> plan;

@@ -1,5 +1,6 @@
-// COSMA on parallel processing elements, each with a scratchpad of its own (section III-A), which the paper names
-// as a use and does not measure: operators by HEFT, copies of what crosses, spills where a scratchpad is too small.
+// COSMA on parallel processing elements, each with a scratchpad of its own (section III-A), which the paper
+// names as a use and does not measure: operators by HEFT, copies of what crosses, spills where a scratchpad is too
+// small.
 #include <algorithm>
 #include <array>
 #include <cstdint>
