@@ -26,7 +26,8 @@ class Reducer {
         most_pairs_(rows ? kMostPairs : kMostPairsWithoutRows),
         ends_(Part::kEager, &FlowBuffer::consumers, n_),
         starts_(Part::kLazy, &FlowBuffer::creators, n_),
-        part_(n_, Part::kKept) {
+        part_(n_, Part::kKept),
+        eager_after_(n_) {
     for (const Op v : program) {
       const auto row = original.predecessors[v];
       ends_.inward[v].assign(row.begin(), row.end());
@@ -42,28 +43,17 @@ class Reducer {
     }
   }
 
+  // Operators with a single neighbour to join first: see the header.
   void Run(std::span<const Op> program, Budget& budget) {
-    for (bool changed = true; changed;) {
-      changed = false;
-      const auto try_all = [&](std::size_t k, Side& side, const Side& other) {
-        work_ = 10;
-        changed |= TryRemove(program[k], side, other);
-        return budget.SpendWork(work_);
-      };
-      // In program order, an operator that creates nothing passes its consumption to earlier
-      // operators, so one backward sweep is enough; for the other kind, one forward sweep.
-      for (std::size_t k = n_; k-- > 0;) {
-        if (!try_all(k, ends_, starts_)) return;
-      }
-      for (std::size_t k = 0; k < n_; ++k) {
-        if (!try_all(k, starts_, ends_)) return;
-      }
+    for (const std::size_t neighbours : {std::size_t{1}, n_}) {
+      if (!RemoveAll(program, neighbours, budget)) return;
     }
   }
 
   Reduction Finish(const Instance& original, std::span<const Op> program) {
     Reduction reduction;
     reduction.part = part_;
+    reduction.eager_after = std::move(eager_after_);
     std::vector<Op> local(n_, 0);
     for (const Op v : program) {
       if (part_[v] != Part::kKept) continue;
@@ -101,6 +91,28 @@ class Reducer {
   }
 
  private:
+  // Until nothing changes. Whether `budget` lasted.
+  bool RemoveAll(std::span<const Op> program, std::size_t most_neighbours, Budget& budget) {
+    for (bool changed = true; changed;) {
+      changed = false;
+      const auto try_all = [&](std::size_t k, Side& side, const Side& other) {
+        work_ = 10;
+        const bool few = side.inward[program[k]].size() <= most_neighbours;
+        changed |= few && TryRemove(program[k], side, other);
+        return budget.SpendWork(work_);
+      };
+      // In program order, an operator that creates nothing passes its consumption to earlier
+      // operators, so one backward sweep is enough; for the other kind, one forward sweep.
+      for (std::size_t k = n_; k-- > 0;) {
+        if (!try_all(k, ends_, starts_)) return false;
+      }
+      for (std::size_t k = 0; k < n_; ++k) {
+        if (!try_all(k, starts_, ends_)) return false;
+      }
+    }
+    return true;
+  }
+
   // One direction of time. Rules for the ends of buffers also hold for their starts with time
   // reversed, so each rule is written once.
   struct Side {
@@ -193,6 +205,7 @@ class Reducer {
     if (std::max(pairs, passed_on) > most_pairs_) return false;
     work_ += static_cast<std::int64_t>(10 * pairs);
     part_[v] = side.part;
+    if (side.part == Part::kEager) eager_after_[v] = side.inward[v];
     // All at once: one by one would take quadratic time.
     for (const Op b : std::exchange(side.buffers[v], {})) {
       std::vector<Op>& ops = buffers_[b].*(side.of);
@@ -231,6 +244,7 @@ class Reducer {
   std::size_t most_pairs_;
   Side ends_, starts_;
   std::vector<Part> part_;
+  std::vector<std::vector<Op>> eager_after_;
 };
 
 }  // namespace
@@ -246,6 +260,7 @@ Reduction NoReduction(const Instance& original) {
   reduction.instance = original;
   for (Op v = 0; v < original.num_ops; ++v) reduction.ops.push_back(v);
   reduction.part.assign(original.num_ops, Part::kKept);
+  reduction.eager_after.resize(original.num_ops);
   return reduction;
 }
 
@@ -254,46 +269,40 @@ std::vector<Op> Expand(const Instance& original, const Reduction& reduction,
   std::vector<Op> full;
   full.reserve(original.num_ops);
   std::vector<std::size_t> missing(original.num_ops);
-  for (Op v = 0; v < original.num_ops; ++v) missing[v] = original.predecessors[v].size();
   std::vector<bool> done(original.num_ops, false);
-  std::vector<Op> eager;
-  const auto run = [&](Op v) {
-    done[v] = true;
-    full.push_back(v);
-    for (const Op s : original.successors[v]) {
-      if (--missing[s] == 0 && reduction.part[s] == Part::kEager) eager.push_back(s);
+  std::vector<Op> eager;  // To run at once.
+  for (Op v = 0; v < original.num_ops; ++v) {
+    missing[v] = reduction.eager_after[v].size();
+    if (missing[v] == 0 && reduction.part[v] == Reduction::Part::kEager) eager.push_back(v);
+  }
+  const OpLists next(original.num_ops, [&](auto add) {
+    for (Op v = 0; v < original.num_ops; ++v) {
+      for (const Op p : reduction.eager_after[v]) add(p, v);
     }
-  };
-  const auto run_eager = [&] {
-    while (!eager.empty()) {
-      const Op v = eager.back();
-      eager.pop_back();
-      if (!done[v]) run(v);
-    }
-  };
-  // Runs everything that `v` waits for, then v.
+  });
+  // Runs everything that `target` waits for, then the target; and what is eager as soon as it is, with the lazy
+  // operators that it waits for.
   std::vector<std::pair<Op, std::size_t>> stack;
   const auto demand = [&](Op target) {
     stack.emplace_back(target, 0);
     while (!stack.empty()) {
-      auto& [v, next] = stack.back();
+      for (; !eager.empty(); eager.pop_back()) stack.emplace_back(eager.back(), 0);
+      auto& [v, at] = stack.back();
       if (done[v]) {
         stack.pop_back();
-      } else if (next < original.predecessors[v].size()) {
-        const Op p = original.predecessors[v][next++];
+      } else if (at < original.predecessors[v].size()) {
+        const Op p = original.predecessors[v][at++];
         if (!done[p]) stack.emplace_back(p, 0);
       } else {
-        const Op ready = v;
+        done[v] = true;
+        full.push_back(v);
+        for (const Op s : next[v]) {
+          if (--missing[s] == 0) eager.push_back(s);
+        }
         stack.pop_back();
-        run(ready);
-        run_eager();
       }
     }
   };
-  for (Op v = 0; v < original.num_ops; ++v) {
-    if (missing[v] == 0 && reduction.part[v] == Part::kEager) eager.push_back(v);
-  }
-  run_eager();
   for (const Op v : order) demand(reduction.ops[v]);
   for (Op v = 0; v < original.num_ops; ++v) demand(v);
   BERTH_CHECK(full.size() == original.num_ops);

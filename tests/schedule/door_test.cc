@@ -2,9 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "base/random.h"
 #include "berth/schedule.h"
 #include "testing/random_graph.h"
 #include "tools/verify/verify.h"
@@ -65,6 +70,68 @@ TEST(Schedule, HoistsUpdates) {
   const PlanAnswer best = Answer(graph);
   EXPECT_EQ(best.outcome, Outcome::kOptimal);
   EXPECT_EQ(best.best->peak(), 16);
+}
+
+// Layers without activations: each runs after two of the `width` before it. Loads come first in program order. Of
+// `loads`, each makes a weight, which `readers` layers read; layer k reads four of them.
+Graph Layers(std::size_t layers, std::size_t readers, std::size_t width, std::uint64_t seed) {
+  Random random(seed);
+  Graph graph;
+  const std::size_t loads = 4 * layers / readers;
+  for (std::size_t k = 0; k < loads; ++k) {
+    graph.tensors.push_back({"w" + std::to_string(k), random.Uniform(1, 1000)});
+    graph.operators.push_back({"load" + std::to_string(k), "", {}, {k}});
+  }
+  for (std::size_t k = 0; k < layers; ++k) {
+    Operator layer;
+    layer.name = "layer" + std::to_string(k);
+    for (std::size_t w = 0; w < 4; ++w) layer.inputs.push_back((4 * k + w) % loads);
+    const auto before = static_cast<std::int64_t>(std::min(k, width));
+    std::set<OperatorIndex> after;
+    for (int edge = 0; before > 0 && edge < 2; ++edge) {
+      after.insert(loads + k - static_cast<std::size_t>(random.Uniform(1, before)));
+    }
+    layer.after.assign(after.begin(), after.end());
+    graph.operators.push_back(std::move(layer));
+  }
+  return graph;
+}
+
+// A load belongs to the layer that reads it, and then the layers are all there is to search. When the layers were
+// removed first, each weight waited for all loads before it, and nodes that each took much work found no order.
+TEST(Schedule, HundredsOfWeightsThatAreLoadedNeedFewNodes) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    SCOPED_TRACE(seed);
+    const Graph graph = Layers(100, 1, 8, seed);
+    Bytes most = 0;
+    for (const Operator& op : graph.operators) {
+      Bytes read = 0;
+      for (const TensorIndex t : op.inputs) read += graph.tensors[t].bytes;
+      most = std::max(most, read);
+    }
+    Budget budget;
+    budget.SetNodeLimit(10);
+    const auto answer = Schedule(graph, {}, budget);
+    ASSERT_TRUE(answer.has_value()) << answer.error().message;
+    EXPECT_EQ(answer->outcome, Outcome::kOptimal);
+    EXPECT_EQ(answer->best->peak(), most);
+    EXPECT_LE(answer->scheduling.stats.operators, 100);
+    EXPECT_EQ(verify::VerifyOrder(graph, answer->best->order).peak, most);
+    EXPECT_LT(most, answer->program_order_peak);
+  }
+}
+
+TEST(Schedule, HundredsOfWeightsThatTwoLayersReadNeedFewNodes) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    SCOPED_TRACE(seed);
+    const Graph graph = Layers(100, 2, 8, seed);
+    Budget budget;
+    budget.SetNodeLimit(1000);
+    const auto answer = Schedule(graph, {}, budget);
+    ASSERT_TRUE(answer.has_value()) << answer.error().message;
+    EXPECT_EQ(answer->outcome, Outcome::kOptimal) << answer->nodes;
+    EXPECT_EQ(verify::VerifyOrder(graph, answer->best->order).peak, answer->peak_bound);
+  }
 }
 
 TEST(Schedule, RejectsAnInvalidGraph) {
