@@ -23,9 +23,10 @@ constexpr double kNoise = 1.5;
 constexpr std::size_t kMostHistory = 50'000;  // Then short ones again.
 constexpr std::size_t kTrialsPerReport = 4096;
 constexpr std::int64_t kTrialsForBetter = 20;
-constexpr std::size_t kHistoryOfCalm = 1'000;
-constexpr std::int64_t kTrialsOfCalm = 10'000;  // At least, and for each execution.
-constexpr std::int64_t kTrialsOfCalmForEach = 240;
+constexpr std::size_t kHistoriesOfCalm[] = {100, 300, 1'000};
+// For each trial of the history so many without less pressure, and as many again for so many executions.
+constexpr std::int64_t kTrialsOfCalm = 10;
+constexpr std::int64_t kExecutionsOfCalm = 40;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kLargestStep = 7;
 constexpr double kLargestSlack = 6;
@@ -386,21 +387,32 @@ Sequence Improver::StartOf(std::size_t turn, const Sequence& sequence,
   return k == 0 || fixed_order_ ? WithoutRepeats(sequence) : orders[k - 1];
 }
 
-// Late acceptance, as in Climb(), of what costs no more.
+// A long history ends lower, a short one sooner.
 void Improver::Calm(Sequence& sequence) {
   Load(sequence);
+  if (!Now().fits) return;
+  const Sequence start = sequence;
+  double least = timeline_.pressure();
+  for (const std::size_t length : kHistoriesOfCalm) CalmFrom(start, length, sequence, least);
+}
+
+// Late acceptance, as in Climb(), of what costs no more. `sequence` becomes one of less pressure than `least`,
+// which becomes what that has.
+void Improver::CalmFrom(const Sequence& start, std::size_t length, Sequence& sequence,
+                        double& least) {
+  Load(start);
   State now = Now();
-  if (!now.fits) return;
   double pressure = timeline_.pressure();
   double best = pressure;
-  std::vector<double> history(kHistoryOfCalm, pressure);
-  const auto patience = std::max<std::int64_t>(
-      kTrialsOfCalm, kTrialsOfCalmForEach * static_cast<std::int64_t>(timeline_.size()));
+  std::vector<double> history(length, pressure);
+  const auto trials = kTrialsOfCalm * static_cast<std::int64_t>(length);
+  const auto patience =
+      trials + trials / kExecutionsOfCalm * static_cast<std::int64_t>(timeline_.size());
   std::int64_t failures = 0;
   for (std::size_t trial = 0; failures < patience && best > 0 && !Ended(); ++trial, ++failures) {
     if (!MoveSome()) continue;
     const State tried = Now();
-    double& past = history[trial % history.size()];
+    double& past = history[trial % length];
     const double after = tried.fits && tried.cost <= now.cost ? timeline_.pressure() : kNever;
     if (after > pressure && after > past) {
       UndoTo(0);
@@ -411,6 +423,9 @@ void Improver::Calm(Sequence& sequence) {
       if (pressure < best) {
         if (pressure < 0.999 * best) failures = 0;
         best = pressure;
+      }
+      if (pressure < least) {
+        least = pressure;
         sequence = timeline_.Get();
       }
     }

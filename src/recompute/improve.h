@@ -117,6 +117,7 @@ class Improver {
   std::int64_t LowerExcess(std::size_t length, std::int64_t most, std::int64_t patience);
   void Rebuild(Sequence& sequence, std::int64_t bound, const Patience& patience,
                const std::function<void(const Sequence&)>& found);
+  void CalmFrom(const Sequence& start, std::size_t length, Sequence& sequence, double& least);
   [[nodiscard]] Sequence StartOf(std::size_t turn, const Sequence& sequence,
                                  const std::vector<Sequence>& orders) const;
   // Each makes one random change. False if there was none, or if what it adds costs more than `most`, or

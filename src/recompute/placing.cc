@@ -35,6 +35,12 @@ constexpr int kMostAtLast = 4;
 constexpr std::uint64_t kMostCalmed = 2;
 constexpr double kShareOfCalmed = 0.45;
 constexpr double kShareOfCalming = 0.4;
+// A placement of so many nodes is near if it exceeds the capacity by at most this part of it: with a plan, so
+// many more tries, each with a share of all the time that is left.
+constexpr std::int64_t kNodesOfNear = 100'000;
+constexpr Bytes kPartOfNear = 64;
+constexpr int kMostNear = 3;
+constexpr double kShareOfNear = 0.45;
 constexpr std::size_t kMostPlaced = 2;
 // Once the budget has ended, the best sequence still gets a first placement.
 constexpr std::int64_t kNodesThatMustBe = 1000;
@@ -149,8 +155,10 @@ Result<void> SequencePlacer::PlaceAgainIn(double share) {
       });
   ++least.tries;
   Budget part(budget_, share);
-  const std::uint64_t seed = options_.seed + kMostCalmed + placed_again_++;
-  static_cast<void>(BERTH_TRY(TryCalmed(least.found.sequence, seed, part)));
+  const Sequence& sequence = least.found.sequence;
+  if (!BERTH_TRY(TryCalmed(sequence, NextSeed(), part))) {
+    static_cast<void>(BERTH_TRY(TryNear(sequence)));
+  }
   return {};
 }
 
@@ -220,6 +228,17 @@ Result<bool> SequencePlacer::TryMoved(const Sequence& sequence, Budget& budget) 
   for (std::uint64_t k = 0; k < kMostCalmed && !budget.Exhausted(); ++k) {
     Budget part(budget, kShareOfCalmed);
     if (BERTH_TRY(TryCalmed(sequence, options_.seed + k, part))) return true;
+    if (BERTH_TRY(TryNear(sequence))) return true;
+  }
+  return false;
+}
+
+// After a try that failed, if that was near: with other moves most such sequences have offsets, but they take
+// some seconds.
+Result<bool> SequencePlacer::TryNear(const Sequence& sequence) {
+  for (int k = 0; k < kMostNear && near_ && answer_.best && !budget_.Exhausted(); ++k) {
+    Budget part(budget_, kShareOfNear);
+    if (BERTH_TRY(TryCalmed(sequence, NextSeed(), part))) return true;
   }
   return false;
 }
@@ -229,8 +248,15 @@ Result<bool> SequencePlacer::TryCalmed(Sequence sequence, std::uint64_t seed, Bu
     Budget part(budget, kShareOfCalming);
     search_.Calm(sequence, seed, part);
   }
-  return Try(sequence, limited_ ? kMostNodesOfPlacing : kNodesOfPlacingCalmed, budget);
+  nodes_ = 0;
+  const bool placed =
+      BERTH_TRY(Try(sequence, limited_ ? kMostNodesOfPlacing : kNodesOfPlacingCalmed, budget));
+  near_ = !placed && nodes_ >= kNodesOfNear &&
+          height_ <= options_.capacity + options_.capacity / kPartOfNear;
+  return placed;
 }
+
+std::uint64_t SequencePlacer::NextSeed() { return options_.seed + kMostCalmed + placed_again_++; }
 
 Result<bool> SequencePlacer::TryInPart(double share, const Sequence& sequence, std::int64_t nodes) {
   Budget part(budget_, share);
@@ -248,7 +274,8 @@ Result<bool> SequencePlacer::Try(const Sequence& sequence, std::int64_t nodes, B
   Problem problem = ProblemOf(graph_, plan);
   problem.capacity = options_.capacity;
   const PlanAnswer placed = BERTH_TRY(Place(problem, nodes, budget));
-  if (placed.best) lowest_ = std::min(lowest_, placed.best->height());
+  height_ = placed.best ? placed.best->height() : kMaxBytes;
+  lowest_ = std::min(lowest_, height_);
   if (!placed.best || placed.best->height() > options_.capacity) return false;
   for (std::size_t i = 0; i < plan.residencies.size(); ++i) {
     plan.residencies[i].offset = placed.best->residencies[i].offset;
@@ -273,6 +300,7 @@ Result<PlanAnswer> SequencePlacer::Place(const Problem& problem, std::int64_t no
   nodes = std::min(nodes, std::max(nodes_left_, kNodesThatMustBe));
   mine.SetNodeLimit(std::min(nodes, mine.node_limit()));
   auto placed = options_.placer(problem, mine);
+  nodes_ = mine.nodes_spent();
   if (!limited_) nodes_left_ -= mine.nodes_spent();
   return placed;
 }

@@ -83,9 +83,11 @@ class SequencePlacer {
   Result<void> PlaceForFirst(const std::vector<Found>& found);
   Result<void> PlaceBetween(const std::vector<Found>& found, std::size_t without, Budget& budget);
   Result<bool> TryMoved(const Sequence& sequence, Budget& budget);
+  Result<bool> TryNear(const Sequence& sequence);
   Result<bool> TryCalmed(Sequence sequence, std::uint64_t seed, Budget& budget);
   Result<bool> TryInPart(double share, const Sequence& sequence, std::int64_t nodes);
   Result<bool> Try(const Sequence& sequence, std::int64_t nodes, Budget& budget);
+  [[nodiscard]] std::uint64_t NextSeed();
   Result<PlanAnswer> Place(const Problem& problem, std::int64_t nodes, Budget& budget);
 
   const Graph& graph_;
@@ -97,7 +99,10 @@ class SequencePlacer {
   const bool limited_;
   std::int64_t nodes_left_ = kNodesOfAll;
   Bytes lowest_ = kMaxBytes;  // The height of the lowest offsets for the latest best sequence.
-  bool calms_ = false;        // Some sequence has had no offsets as it was.
+  Bytes height_ = kMaxBytes;  // Of the latest placement,
+  std::int64_t nodes_ = 0;    // and what that took.
+  bool near_ = false;   // The latest moved sequence has no offsets, but more time may find some.
+  bool calms_ = false;  // Some sequence has had no offsets as it was.
   std::optional<Found> first_;
   std::optional<Sequence> placed_;
   std::vector<Unplaced> unplaced_;  // Those without offsets.

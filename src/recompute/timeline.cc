@@ -12,7 +12,7 @@ namespace berth::internal::recompute {
 
 namespace {
 
-constexpr int kCalm = 10;  // Per cent of the capacity beside pressure.
+constexpr int kCalm = 15;  // Per cent of the capacity beside pressure.
 
 Bytes Above(Bytes load, Bytes limit) { return std::max<Bytes>(load - limit, 0); }
 
