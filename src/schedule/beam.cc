@@ -12,9 +12,8 @@
 namespace berth::internal::schedule {
 namespace {
 
-// Work per state, and per operator that dominance examines, in units of a few nanoseconds.
+// Work per state, in units of a few nanoseconds.
 constexpr std::int64_t kWorkOfState = 100;
-constexpr std::int64_t kWorkOfLook = 10;
 
 // How a kept state was reached.
 struct Origin {
@@ -140,7 +139,7 @@ BeamAnswer Beam(const Instance& instance, const BeamLimits& limits, Budget& budg
         std::copy(state, state + stride, scratch.begin());
         Standing next = node.at;
         walker.Run(scratch.data(), next, op);
-        const std::int64_t looks = kWorkOfLook * walker.RunDominant(scratch.data(), next);
+        const std::int64_t looks = Walker::kWorkOfLook * walker.RunDominant(scratch.data(), next);
         work += kWorkOfState + looks;
         stopped = !budget.SpendWork(looks);
         add(next, {id, op});

@@ -83,7 +83,8 @@ bool BestFirst::Expand(std::uint32_t state, Budget& budget) {
       std::copy_n(words_.data() + state * stride, stride, scratch_.begin());
       Standing at = record.at;
       for (const Op op : ops) walker_.Run(scratch_.data(), at, op);
-      walker_.RunDominant(scratch_.data(), at);
+      if (!budget.SpendWork(Walker::kWorkOfLook * walker_.RunDominant(scratch_.data(), at)))
+        return false;
       valleys_.push_back(ops);
       Add(scratch_.data(), at, state, static_cast<Op>(valleys_.size() - 1), true);
       return true;
@@ -109,7 +110,8 @@ bool BestFirst::Expand(std::uint32_t state, Budget& budget) {
     std::copy(bits, bits + stride, scratch_.begin());
     Standing at = record.at;
     walker_.Run(scratch_.data(), at, child.op);
-    walker_.RunDominant(scratch_.data(), at);
+    if (!budget.SpendWork(Walker::kWorkOfLook * walker_.RunDominant(scratch_.data(), at)))
+      return false;
     Add(scratch_.data(), at, state, child.op);
   }
   return true;

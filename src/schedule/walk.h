@@ -70,7 +70,8 @@ class Walker {
   // order from S on and move v to its front. Submodularity gives f(T + v) <= f(T) + f(S + v) - f(S)
   // <= f(T) for every T between S and the old position of v. The same holds for the steps, so only
   // the step of v itself can grow, and it does not raise the peak. Repeats until no such operator
-  // is left; `ran`, if given, gets the operators run. Returns the number of operators examined.
+  // is left; `ran`, if given, gets the operators run. Returns the number of operators examined; one
+  // with many shared buffers counts several times.
   std::int64_t RunDominant(Word* state, Standing& at, std::vector<Op>* ran = nullptr) const {
     std::int64_t looked_at = 0;
     if (!dominance_) return looked_at;
@@ -80,7 +81,7 @@ class Walker {
         for (Word rest = state[words_ + k] & may_dominate_[k]; rest != 0; rest &= rest - 1) {
           const Op v =
               static_cast<Op>(k * kWordBits + static_cast<std::size_t>(std::countr_zero(rest)));
-          ++looked_at;
+          looked_at += LooksAt(v);
           const Bytes created = CreatedBytes(instance_, state, v);
           if (at.live + created > at.peak) continue;
           if (created > FreedBytes(instance_, state, v)) continue;
@@ -92,6 +93,9 @@ class Walker {
     }
     return looked_at;
   }
+
+  // Work of an operator that dominance examines, in the units of Spending::SpendWork().
+  static constexpr std::int64_t kWorkOfLook = 10;
 
   [[nodiscard]] bool AtEnd(const Word* state) const {
     for (std::size_t k = 0; k < words_; ++k) {
@@ -112,6 +116,13 @@ class Walker {
   [[nodiscard]] const Instance& instance() const { return instance_; }
 
  private:
+  [[nodiscard]] std::int64_t LooksAt(Op op) const {
+    constexpr std::size_t kBuffersOfLook = 8;
+    const std::size_t buffers =
+        instance_.created_shared[op].size() + instance_.freed_shared[op].size();
+    return 1 + static_cast<std::int64_t>(buffers / kBuffersOfLook);
+  }
+
   const Instance& instance_;
   std::size_t words_;
   Bytes floor_;

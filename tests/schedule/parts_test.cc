@@ -15,6 +15,7 @@
 #include "schedule/probe.h"
 #include "schedule/reduce.h"
 #include "schedule/refute.h"
+#include "schedule/walk.h"
 #include "tests/schedule/brute.h"
 
 namespace berth::internal::schedule {
@@ -113,6 +114,25 @@ TEST(Cut, IsTheLeastStep) {
 
 // At the least peak, the constraints found still allow an order of that peak; below it, every
 // claimed impossibility is correct.
+// Limits of time rely on it: with many buffers that several operators free, each look takes long.
+TEST(Walker, CountsMoreForOperatorsWithManySharedBuffers) {
+  for (const std::size_t shared : {1u, 80u, 800u}) {
+    SCOPED_TRACE(shared);
+    const std::vector<FlowBuffer> buffers(shared, {1, false, false, {0}, {1, 2}});
+    const Instance instance = MakeInstance(3, 0, {{0, 1}, {0, 2}}, buffers);
+    const Walker walker(instance, 0, true);
+    std::vector<Word> state(walker.state_words());
+    Standing at = walker.Start(state.data());
+    EXPECT_EQ(walker.RunDominant(state.data(), at), 0);
+    walker.Run(state.data(), at, 0);
+    // Each of the other two creates nothing, and runs.
+    EXPECT_EQ(walker.RunDominant(state.data(), at),
+              static_cast<std::int64_t>(2 * (1 + shared / 8)));
+    EXPECT_TRUE(walker.AtEnd(state.data()));
+    EXPECT_EQ(at.live, 0);
+  }
+}
+
 TEST(Prober, LeavesAnOrderWithinTheLimit) {
   std::size_t constraints = 0;
   std::size_t contradictions = 0;
