@@ -83,38 +83,31 @@ def test_run_is_that_of_the_command(command, examples):
     assert len(run.operators) == len(plan.order) and run.time > 0 and len(run.copies) > 2
 
 
-def test_proofs_are_those_of_the_command(command, examples, tmp_path):
-    table = examples / "inference_mobilenet_v2.csv"
-    least = berth.place(table, time_limit=20)
+def check_proofs_against_the_command(command, name, make, path, least, kind, tmp_path):
+    """`make(path, capacity=...)` plans as `berth NAME` does: their proofs have the same bytes."""
     assert least.outcome is berth.Outcome.OPTIMAL
     for capacity in (None, least.height - 1):
-        placement = berth.place(table, capacity=capacity)
-        proof = placement.prove()
+        proof = make(path, capacity=capacity).prove()
         assert proof.missing is None and proof.text.endswith("end\n")
         claim = f"claim optimal {least.height}" if capacity is None else f"claim infeasible {capacity}"
-        assert proof.text.splitlines()[:2] == ["berth-proof 1", claim]
+        assert proof.text.splitlines()[:2] == [f"{kind} 1", claim]
         arguments = [] if capacity is None else ["--capacity", str(capacity)]
-        subprocess.run([command, "place", table, "--proof", tmp_path / "command.txt", *arguments],
+        subprocess.run([command, name, path, "--proof", tmp_path / "command.txt", *arguments],
                        capture_output=True)  # fmt: skip
         proof.save(tmp_path / "python.txt")
         assert (tmp_path / "python.txt").read_bytes() == (tmp_path / "command.txt").read_bytes()
+
+
+def test_proofs_are_those_of_the_command(command, examples, tmp_path):
+    table = examples / "inference_mobilenet_v2.csv"
+    least = berth.place(table, time_limit=20)
+    check_proofs_against_the_command(command, "place", berth.place, table, least, "berth-proof", tmp_path)
 
 
 def test_proofs_of_orders_are_those_of_the_command(command, examples, tmp_path):
     graph = examples / "training_alexnet_b32.json"
     least = berth.plan(graph)
-    assert least.outcome is berth.Outcome.OPTIMAL
-    for capacity in (None, least.height - 1):
-        plan = berth.plan(graph, capacity=capacity)
-        proof = plan.prove()
-        assert proof.missing is None and proof.text.endswith("end\n")
-        claim = f"claim optimal {least.height}" if capacity is None else f"claim infeasible {capacity}"
-        assert proof.text.splitlines()[:2] == ["berth-order-proof 1", claim]
-        arguments = [] if capacity is None else ["--capacity", str(capacity)]
-        subprocess.run([command, "plan", graph, "--proof", tmp_path / "command.txt", *arguments],
-                       capture_output=True)  # fmt: skip
-        proof.save(tmp_path / "python.txt")
-        assert (tmp_path / "python.txt").read_bytes() == (tmp_path / "command.txt").read_bytes()
+    check_proofs_against_the_command(command, "plan", berth.plan, graph, least, "berth-order-proof", tmp_path)
     with pytest.raises(berth.InvalidOptions, match="all orders"):
         berth.plan(graph, budget="MR", node_limit=100).prove()
 

@@ -31,6 +31,7 @@
 #include "schedule/probe.h"
 #include "schedule/state_log.h"
 #include "schedule/window.h"
+#include "testing/lines.h"
 #include "testing/order_oracle.h"
 #include "testing/random_graph.h"
 #include "testing/seeds.h"
@@ -42,28 +43,13 @@ namespace {
 
 using internal::AllGraphKnobs;
 using internal::GraphKnobs;
+using internal::Join;
+using internal::Lines;
 using internal::OracleSchedule;
 using internal::Random;
 using internal::RandomGraph;
 using internal::Seeds;
-
-using Lines = std::vector<std::string>;
-
-Lines Split(std::string_view text) {
-  Lines lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
-
-std::string Join(const Lines& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += line + "\n";
-  return text;
-}
+using internal::Split;
 
 // Sizes are known, but may count as 0.
 GraphKnobs Knobs(std::uint64_t seed) {

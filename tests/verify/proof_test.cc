@@ -18,6 +18,7 @@
 #include "base/random.h"
 #include "berth/place.h"
 #include "berth/prove.h"
+#include "testing/lines.h"
 #include "testing/oracle.h"
 #include "testing/random_problem.h"
 #include "testing/seeds.h"
@@ -28,30 +29,15 @@ namespace berth::verify {
 namespace {
 
 using internal::Family;
+using internal::Join;
+using internal::Lines;
 using internal::OracleFits;
 using internal::OracleHeight;
 using internal::ProblemKnobs;
 using internal::Random;
 using internal::RandomProblem;
 using internal::Seeds;
-
-using Lines = std::vector<std::string>;
-
-Lines Split(std::string_view text) {
-  Lines lines;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    lines.emplace_back(text.substr(0, end));
-    text.remove_prefix(end + 1);
-  }
-  return lines;
-}
-
-std::string Join(const Lines& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += line + "\n";
-  return text;
-}
+using internal::Split;
 
 bool StartsWith(const std::string& line, std::string_view word) {
   return line.substr(0, word.size()) == word;

@@ -132,9 +132,9 @@ std::string UnknownSizes(const Graph& graph) {
   return "  " + Counted(unknown, "tensor") + " of unknown size counted as 0 bytes.\n";
 }
 
-int Refuse(const std::string& path, std::size_t line, const std::string& fault) {
-  std::printf("The proof is refused.\n%s:%zu: %s\n", Printable(path).c_str(), line,
-              Printable(fault).c_str());
+int Refuse(const std::string& path, const ProofVerdict& verdict) {
+  std::printf("The proof is refused.\n%s:%zu: %s\n", Printable(path).c_str(), verdict.line,
+              Printable(verdict.fault).c_str());
   return 1;
 }
 
@@ -164,7 +164,7 @@ int CheckOrders(const std::string& path, const std::string& proof,
     unknown = UnknownSizes(*graph);
   }
   const OrderProofReport report = CheckOrderProof(proof, model ? &*model : nullptr);
-  if (!report.ok()) return Refuse(path, report.line, report.fault);
+  if (!report.ok()) return Refuse(path, report);
   std::fputs((Sentence(report, model.has_value()) + unknown).c_str(), stdout);
   return 0;
 }
@@ -187,7 +187,7 @@ int Check(const std::string& path, const std::optional<std::string>& table_path,
     table = std::move(*read);
   }
   const ProofReport report = CheckProof(*proof, table ? &*table : nullptr);
-  if (!report.ok()) return Refuse(path, report.line, report.fault);
+  if (!report.ok()) return Refuse(path, report);
   std::fputs(Sentence(report, table.has_value()).c_str(), stdout);
   return 0;
 }

@@ -124,19 +124,9 @@ OrderModel OrderModelOf(const Graph& graph, const Counting& counting) {
 
 OrderHead ReadOrderHead(ProofLines& lines) {
   OrderHead head;
-  if (lines.NextLine() != "berth-order-proof") {
-    throw FalseStep{"not a proof of orders: expected 'berth-order-proof'"};
-  }
-  if (lines.Number(0, kMaxBytes) != 1) throw FalseStep{"a version that is not known"};
-  lines.EndLine();
-  if (lines.NextLine() != "claim") throw FalseStep{"expected the 'claim'"};
-  const std::string_view claim = lines.Word();
-  head.is_optimal = claim == "optimal";
-  if (!head.is_optimal && claim != "infeasible") {
-    throw FalseStep{"the claim is neither 'optimal' nor 'infeasible'"};
-  }
-  head.claimed = lines.Number(0, kMaxBytes);
-  lines.EndLine();
+  const ProofClaim claim = ReadClaim(lines, "berth-order-proof", "proof of orders");
+  head.is_optimal = claim.is_optimal;
+  head.claimed = claim.value;
   if (lines.NextLine() != "operators") throw FalseStep{"expected the number of 'operators'"};
   head.model_line = lines.number();
   ReadModel(lines, head.model);

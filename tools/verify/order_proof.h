@@ -7,26 +7,17 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "tools/verify/order_model.h"
+#include "tools/verify/proof.h"
 
 namespace berth::verify {
 
-struct OrderProofReport {
-  // What is wrong, in one sentence, and the line (from 1) where it shows; empty if nothing is.
-  std::string fault;
-  std::size_t line = 0;
-
-  // What is proved if there is no fault: that no order has a peak of at most `refuted` bytes and, if
-  // `is_optimal`, that the order in the proof has one of refuted + 1 bytes.
-  bool is_optimal = false;
-  Bytes refuted = 0;
+struct OrderProofReport : ProofVerdict {
   std::size_t operators = 0;
   std::int64_t flows = 0;   // Lines with a flow that were checked,
   std::int64_t states = 0;  // and lines with a state.
-  [[nodiscard]] bool ok() const { return fault.empty(); }
 };
 
 // Whether `proof` begins as a proof of orders does.

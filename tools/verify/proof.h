@@ -15,19 +15,23 @@
 
 namespace berth::verify {
 
-struct ProofReport {
+// Of tables and of orders.
+struct ProofVerdict {
   // What is wrong, in one sentence, and the line (from 1) where it shows; empty if nothing is.
   std::string fault;
   std::size_t line = 0;
 
-  // What is proved if there is no fault: that no plan has at most `refuted` bytes and, if
-  // `is_optimal`, that the plan in the proof is one of refuted + 1 bytes.
+  // What is proved if there is no fault: that no plan (order) has (a peak of) at most `refuted` bytes and, if
+  // `is_optimal`, that the one in the proof has refuted + 1 bytes.
   bool is_optimal = false;
   Bytes refuted = 0;
+  [[nodiscard]] bool ok() const { return fault.empty(); }
+};
+
+struct ProofReport : ProofVerdict {
   std::size_t buffers = 0;
   std::int64_t steps = 0;   // Lines that were checked: branches, children, lemmas.
   std::int64_t lemmas = 0;  // Of these, lemmas with a number.
-  [[nodiscard]] bool ok() const { return fault.empty(); }
 };
 
 // Checks `proof`, whole. With `table`, the proof must be about exactly its buffers, in their order;

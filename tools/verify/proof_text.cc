@@ -161,19 +161,29 @@ void ProofLines::EndLine() {
   if (HasWord()) throw FalseStep{"more on the line than belongs there"};
 }
 
-ProofHead ReadHead(ProofLines& lines) {
-  ProofHead head;
-  if (lines.NextLine() != "berth-proof") throw FalseStep{"not a proof: expected 'berth-proof'"};
+ProofClaim ReadClaim(ProofLines& lines, std::string_view kind, std::string_view name) {
+  ProofClaim claim;
+  if (lines.NextLine() != kind) {
+    throw FalseStep{"not a " + std::string(name) + ": expected '" + std::string(kind) + "'"};
+  }
   if (lines.Number(0, kMaxBytes) != 1) throw FalseStep{"a version that is not known"};
   lines.EndLine();
   if (lines.NextLine() != "claim") throw FalseStep{"expected the 'claim'"};
-  const std::string_view claim = lines.Word();
-  head.is_optimal = claim == "optimal";
-  if (!head.is_optimal && claim != "infeasible") {
+  const std::string_view word = lines.Word();
+  claim.is_optimal = word == "optimal";
+  if (!claim.is_optimal && word != "infeasible") {
     throw FalseStep{"the claim is neither 'optimal' nor 'infeasible'"};
   }
-  head.claimed = lines.Number(0, kMaxBytes);
+  claim.value = lines.Number(0, kMaxBytes);
   lines.EndLine();
+  return claim;
+}
+
+ProofHead ReadHead(ProofLines& lines) {
+  ProofHead head;
+  const ProofClaim claim = ReadClaim(lines, "berth-proof", "proof");
+  head.is_optimal = claim.is_optimal;
+  head.claimed = claim.value;
   ReadBuffers(lines, head.problem);
   head.first_line = lines.number() + 1 - head.problem.buffers.size();
   std::string_view word = lines.NextLine();

@@ -68,6 +68,14 @@ class ProofLines {
   std::size_t number_ = 0;
 };
 
+// The first two lines: which kind of proof it is, and what it claims.
+struct ProofClaim {
+  bool is_optimal = false;
+  Bytes value = 0;
+};
+// `kind` is the first word, such as "berth-proof"; `name` says what such a text is, such as "proof".
+[[nodiscard]] ProofClaim ReadClaim(ProofLines& lines, std::string_view kind, std::string_view name);
+
 // What stands before the steps.
 struct ProofHead {
   bool is_optimal = false;

@@ -105,9 +105,7 @@ class OllaProgram {
 
   // Function 1, with the copies that come back.
   [[nodiscard]] Sequence Decode(const std::vector<Number>& numbers) const {
-    const auto is = [&](VariableIndex x) {
-      return x.value() != kNoVariable && numbers[x.position()] == 1;
-    };
+    const auto is = [&](VariableIndex x) { return IsOne(numbers, x); };
     Sequence sequence;
     std::vector<char> returns(work_.stores.size(), 0);
     for (std::size_t t = 0; t < steps_; ++t) {

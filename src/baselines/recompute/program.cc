@@ -18,6 +18,10 @@ std::string Name(const char* kind, std::size_t a, std::size_t b) {
   return std::string(kind) + std::to_string(a) + "_" + std::to_string(b);
 }
 
+bool IsOne(const std::vector<milp::Number>& numbers, milp::VariableIndex variable) {
+  return variable.value() != kNoVariable && numbers[variable.position()] == 1;
+}
+
 void AppendTerm(VariableIndex variable, Number coefficient, std::vector<Term>& terms) {
   if (variable.value() != kNoVariable && coefficient != 0) terms.push_back({variable, coefficient});
 }

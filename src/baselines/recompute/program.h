@@ -17,6 +17,8 @@ namespace berth::internal::baselines {
 inline constexpr std::int32_t kNoVariable = -1;
 
 [[nodiscard]] std::string Name(const char* kind, std::size_t a, std::size_t b);
+// Whether `variable` is there, and 1 in `numbers`.
+[[nodiscard]] bool IsOne(const std::vector<milp::Number>& numbers, milp::VariableIndex variable);
 void AppendTerm(milp::VariableIndex variable, milp::Number coefficient,
                 std::vector<milp::Term>& terms);
 // No constraint where fewer than two of them are variables.

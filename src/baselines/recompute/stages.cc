@@ -81,9 +81,7 @@ class Stages {
 
   // The sequence that the values describe.
   [[nodiscard]] Sequence Decode(const std::vector<Number>& values) const {
-    const auto is = [&](VariableIndex x) {
-      return x.value() != kNoVariable && values[x.position()] == 1;
-    };
+    const auto is = [&](VariableIndex x) { return IsOne(values, x); };
     Sequence sequence;
     std::vector<char> returns(work_.stores.size(), 0);
     for (std::size_t t = 0; t < n_; ++t) {

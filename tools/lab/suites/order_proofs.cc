@@ -13,8 +13,8 @@
 #include "berth/prove.h"
 #include "berth/schedule.h"
 #include "tools/berth/terminal.h"
-#include "tools/lab/bench/benchmark.h"
 #include "tools/lab/suites/inputs.h"
+#include "tools/lab/suites/proof_cost.h"
 #include "tools/lab/suites/suites.h"
 #include "tools/lab/suites/timed.h"
 #include "tools/verify/order_proof.h"
@@ -25,10 +25,7 @@ namespace {
 // One graph with its proof.
 struct ProvedOrder {
   PlanAnswer answer;
-  double alone = 0;  // Seconds of the processor, medians.
-  double proof = 0;
-  double check = 0;
-  std::optional<std::size_t> bytes = {};  // None: no proof within the limit.
+  ProofCost cost;
   std::int64_t flows = 0;
   std::int64_t states = 0;
 };
@@ -37,31 +34,24 @@ struct ProvedOrder {
 Result<ProvedOrder> ProveLeastPeak(Lab& lab, const GraphInput& input, double limit) {
   ProvedOrder proved;
   const verify::OrderModel model = verify::OrderModelOf(input.graph, {});
-  std::vector<double> alone;
-  std::vector<double> proving;
-  std::vector<double> checking;
   for (int round = 0; round < lab.Rounds(); ++round) {
     Budget budget;
     budget.SetTimeLimit(limit);
-    proved.answer = BERTH_TRY(Timed(alone, [&] { return Schedule(input.graph, {}, budget); }));
+    proved.answer =
+        BERTH_TRY(Timed(proved.cost.alone, [&] { return Schedule(input.graph, {}, budget); }));
     if (!RestsOnOrders(proved.answer)) break;
     Budget more;
     more.SetTimeLimit(2 * limit);
-    const OrderProof proof =
-        BERTH_TRY(Timed(proving, [&] { return ProveOrder(input.graph, proved.answer, {}, more); }));
+    const OrderProof proof = BERTH_TRY(
+        Timed(proved.cost.proof, [&] { return ProveOrder(input.graph, proved.answer, {}, more); }));
     if (!proof.text) break;
-    proved.bytes = proof.text->size();
+    proved.cost.bytes = proof.text->size();
     const verify::OrderProofReport report =
-        Timed(checking, [&] { return verify::CheckOrderProof(*proof.text, &model); });
+        Timed(proved.cost.check, [&] { return verify::CheckOrderProof(*proof.text, &model); });
     proved.flows = report.flows;
     proved.states = report.states;
-    if (report.ok()) continue;
-    lab.Note(input.name + ": the proof is refused in line " + std::to_string(report.line) + ": " +
-             report.fault);
+    NoteRefusal(lab, input.name, report);
   }
-  proved.alone = Median(alone);
-  if (!proving.empty()) proved.proof = Median(proving);
-  if (!checking.empty()) proved.check = Median(checking);
   return proved;
 }
 
@@ -76,36 +66,26 @@ Result<void> ProveOrders(Lab& lab, const std::string& key, const std::vector<Gra
                {"flows", "flows"},
                {"states", "states"},
                {"checker", "check_seconds"}});
-  std::int64_t decided = 0;
-  std::int64_t written = 0;
-  double alone = 0;
-  double proof = 0;
-  double check = 0;
+  ProofCosts sums;
   for (const GraphInput& input : inputs) {
     lab.Progress(key + ", " + input.name);
     const ProvedOrder proved = BERTH_TRY(ProveLeastPeak(lab, input, lab.TimeLimit(10)));
     if (!RestsOnOrders(proved.answer)) continue;
-    ++decided;
-    const bool has = proved.bytes.has_value();
+    sums.Add(proved.cost);
+    const bool has = proved.cost.bytes.has_value();
     sheet.AddRow(
         {TextCell(input.name), CountCell(static_cast<std::int64_t>(input.graph.operators.size())),
-         BytesCell(proved.answer.peak_bound), SecondsCell(proved.alone), SecondsCell(proved.proof),
-         RatioCell((proved.alone + proved.proof) / std::max(proved.alone, 1e-6)),
-         has ? BytesCell(static_cast<Bytes>(*proved.bytes)) : NoCell(),
-         has ? CountCell(proved.flows) : NoCell(), has ? CountCell(proved.states) : NoCell(),
-         has ? SecondsCell(proved.check) : NoCell()});
-    if (!has) continue;
-    ++written;
-    alone += proved.alone;
-    proof += proved.proof;
-    check += proved.check;
+         BytesCell(proved.answer.peak_bound), proved.cost.Search(), proved.cost.Proof(),
+         proved.cost.Together(), proved.cost.Size(), has ? CountCell(proved.flows) : NoCell(),
+         has ? CountCell(proved.states) : NoCell(), proved.cost.Checker()});
   }
   lab.Progress("");
   lab.Show(sheet);
-  lab.Say(std::to_string(written) + " of " + std::to_string(decided) + " least peaks of " +
-          std::to_string(inputs.size()) + " graphs have a proof within twice the limit: " +
-          cli::FormatSeconds(alone) + " to search, " + cli::FormatSeconds(proof) +
-          " more for the proofs, checked in " + cli::FormatSeconds(check) + ".\n");
+  lab.Say(std::to_string(sums.written) + " of " + std::to_string(sums.decided) +
+          " least peaks of " + std::to_string(inputs.size()) +
+          " graphs have a proof within twice the limit: " + cli::FormatSeconds(sums.alone) +
+          " to search, " + cli::FormatSeconds(sums.proof) + " more for the proofs, checked in " +
+          cli::FormatSeconds(sums.check) + ".\n");
   lab.Keep(key, sheet);
   return {};
 }

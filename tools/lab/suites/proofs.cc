@@ -15,8 +15,8 @@
 #include "berth/place.h"
 #include "berth/prove.h"
 #include "tools/berth/terminal.h"
-#include "tools/lab/bench/benchmark.h"
 #include "tools/lab/suites/inputs.h"
+#include "tools/lab/suites/proof_cost.h"
 #include "tools/lab/suites/suites.h"
 #include "tools/lab/suites/timed.h"
 #include "tools/verify/proof.h"
@@ -28,11 +28,7 @@ namespace {
 struct Proved {
   Outcome outcome = Outcome::kUnknown;
   Bytes bound = 0;
-  // Seconds of the processor, medians: to search without a proof, for the proof, for the checker.
-  double alone = 0;
-  double proof = 0;
-  double check = 0;
-  std::optional<std::size_t> bytes = {};  // None: no proof within the limit.
+  ProofCost cost;
   std::int64_t steps = 0;
 };
 
@@ -43,32 +39,25 @@ bool HasProof(Outcome outcome) {
 // A proof has twice the time of the search at most.
 Result<Proved> Prove(Lab& lab, const SuiteInput& input, const Problem& problem, double limit) {
   Proved proved;
-  std::vector<double> alone;
-  std::vector<double> proving;
-  std::vector<double> checking;
   for (int round = 0; round < lab.Rounds(); ++round) {
     Budget budget;
     budget.SetTimeLimit(limit);
-    const PlanAnswer answer = BERTH_TRY(Timed(alone, [&] { return Place(problem, {}, budget); }));
+    const PlanAnswer answer =
+        BERTH_TRY(Timed(proved.cost.alone, [&] { return Place(problem, {}, budget); }));
     proved.outcome = answer.outcome;
     proved.bound = answer.height_bound;
     if (!HasProof(answer.outcome)) break;
     Budget more;
     more.SetTimeLimit(2 * limit);
-    const PlacementProof proof =
-        BERTH_TRY(Timed(proving, [&] { return ProvePlacement(problem, answer, {}, more); }));
+    const PlacementProof proof = BERTH_TRY(
+        Timed(proved.cost.proof, [&] { return ProvePlacement(problem, answer, {}, more); }));
     if (!proof.text) break;
-    proved.bytes = proof.text->size();
+    proved.cost.bytes = proof.text->size();
     const verify::ProofReport report =
-        Timed(checking, [&] { return verify::CheckProof(*proof.text, &problem); });
+        Timed(proved.cost.check, [&] { return verify::CheckProof(*proof.text, &problem); });
     proved.steps = report.steps;
-    if (report.ok()) continue;
-    lab.Note(input.name + ": the proof is refused in line " + std::to_string(report.line) + ": " +
-             report.fault);
+    NoteRefusal(lab, input.name, report);
   }
-  proved.alone = Median(alone);
-  if (!proving.empty()) proved.proof = Median(proving);
-  if (!checking.empty()) proved.check = Median(checking);
   return proved;
 }
 
@@ -89,43 +78,30 @@ Result<void> ProveAll(Lab& lab, const std::string& key, const std::vector<Questi
                {"size", "proof_bytes"},
                {"steps", "steps"},
                {"checker", "check_seconds"}});
-  std::int64_t decided = 0;
-  std::int64_t written = 0;
-  double alone = 0;
-  double proof = 0;
-  double check = 0;
-  double bytes = 0;
+  ProofCosts sums;
   for (const Question& question : questions) {
     lab.Progress(key + ", " + question.input.name);
     Problem problem = question.input.problem;
     problem.capacity = question.capacity;
     const Proved proved = BERTH_TRY(Prove(lab, question.input, problem, lab.TimeLimit(2)));
     if (!HasProof(proved.outcome)) continue;
-    ++decided;
-    const bool has = proved.bytes.has_value();
-    sheet.AddRow(
-        {TextCell(question.input.name),
-         CountCell(static_cast<std::int64_t>(problem.buffers.size())),
-         TextCell(ToString(proved.outcome)), BytesCell(proved.bound - MaxLiveLoad(problem).load),
-         SecondsCell(proved.alone), SecondsCell(proved.proof),
-         RatioCell((proved.alone + proved.proof) / std::max(proved.alone, 1e-6)),
-         has ? BytesCell(static_cast<Bytes>(*proved.bytes)) : NoCell(),
-         has ? CountCell(proved.steps) : NoCell(), has ? SecondsCell(proved.check) : NoCell()});
-    if (!has) continue;
-    ++written;
-    alone += proved.alone;
-    proof += proved.proof;
-    check += proved.check;
-    bytes += static_cast<double>(*proved.bytes);
+    sums.Add(proved.cost);
+    sheet.AddRow({TextCell(question.input.name),
+                  CountCell(static_cast<std::int64_t>(problem.buffers.size())),
+                  TextCell(ToString(proved.outcome)),
+                  BytesCell(proved.bound - MaxLiveLoad(problem).load), proved.cost.Search(),
+                  proved.cost.Proof(), proved.cost.Together(), proved.cost.Size(),
+                  proved.cost.bytes ? CountCell(proved.steps) : NoCell(), proved.cost.Checker()});
   }
   lab.Progress("");
   lab.Show(sheet);
-  std::string text = std::to_string(written) + " of " + std::to_string(decided) +
+  std::string text = std::to_string(sums.written) + " of " + std::to_string(sums.decided) +
                      " verdicts have a proof within twice the limit";
-  if (written > 0) {
-    text += ": " + cli::FormatSeconds(alone) + " to search, " + cli::FormatSeconds(proof) +
-            " more for the proofs, " + FormatBytes(static_cast<Bytes>(bytes)) + ", checked in " +
-            cli::FormatSeconds(check);
+  if (sums.written > 0) {
+    text += ": " + cli::FormatSeconds(sums.alone) + " to search, " +
+            cli::FormatSeconds(sums.proof) + " more for the proofs, " +
+            FormatBytes(static_cast<Bytes>(sums.bytes)) + ", checked in " +
+            cli::FormatSeconds(sums.check);
   }
   lab.Say(text + ".\n");
   lab.Keep(key, sheet);
