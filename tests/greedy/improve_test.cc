@@ -312,5 +312,17 @@ TEST(Improve, Golden) {
   EXPECT_EQ(heights, (std::vector<Bytes>{7388, 5797, 4245}));
 }
 
+// Heights are pinned, as above, for the windows of large parts, where heat is sharper.
+TEST(ImproveInLevels, Golden) {
+  std::vector<Bytes> heights;
+  for (const std::uint64_t seed : {13u, 14u}) {
+    const Problem problem = WideProblem(seed, 20'000, 2000, true);
+    std::vector<Bytes> offsets = FirstPlan(problem, Algorithm::kContention);
+    heights.push_back(ImprovePlan(Compile(problem), MaxLiveLoad(problem).lower_bound, 50 * kWork,
+                                  kSeed, 1, nullptr, offsets, 1));
+  }
+  EXPECT_EQ(heights, (std::vector<Bytes>{48295039, 50770109}));
+}
+
 }  // namespace
 }  // namespace berth::internal::greedy

@@ -45,8 +45,14 @@ constexpr std::size_t kLeftOut = 4;
 // With a strip, targets have failed often enough at this patience.
 constexpr std::int64_t kMostPatienceBelowStrip = 16 * kPatience;
 
-// How much of a problem a section is, 1 .. 2^15 + 1: (load / largest)^16.
-std::vector<std::int64_t> HeatUpTo(const Instance& instance) {
+// How sharp heat is: so often is the load squared. Most buffers of a large part live far from its peaks,
+// and have to make way for what lives in them: where the load is a tenth below the largest one, there is
+// room.
+constexpr int kSquares = 4;
+constexpr int kSquaresInWindows = 7;
+
+// How much of a problem a section is, 1 .. 2^15 + 1: load / largest, squared so often.
+std::vector<std::int64_t> HeatUpTo(const Instance& instance, int squares) {
   Bytes largest = 1;
   for (const Bytes load : instance.section_load) largest = std::max(largest, load);
   // So that the product below fits.
@@ -56,7 +62,7 @@ std::vector<std::int64_t> HeatUpTo(const Instance& instance) {
   for (const SectionIndex s : instance.sections()) {
     std::int64_t x =
         ((instance.section_load[s] >> shift) << 15) / std::max<Bytes>(largest >> shift, 1);
-    for (int k = 0; k < 4; ++k) x = x * x >> 15;
+    for (int k = 0; k < squares; ++k) x = x * x >> 15;
     heat[s.position() + 1] = heat[s.position()] + 1 + x;
   }
   return heat;
@@ -433,16 +439,18 @@ Bytes ImprovePlan(const Instance& instance, Bytes stop_at, std::int64_t max_work
   }
   auto parts = HighParts(instance, stop_at, offsets);
   if (!parts.empty()) {
-    const std::vector<std::int64_t> heat = HeatUpTo(instance);
     const std::int64_t share = max_work / static_cast<std::int64_t>(parts.size());
     std::vector<Bytes> lowered = offsets;
+    std::vector<std::int64_t> heat;
     for (std::size_t k = 0; k < parts.size(); ++k) {
       if (parts[k].size() < buffers_of_levels) continue;
+      if (heat.empty()) heat = HeatUpTo(instance, kSquaresInWindows);
       PeakRepair(instance, heat, stop_at, Peaks(instance, stop_at, parts[k], offsets), seed + k,
                  stop, offsets, lowered)
           .Improve(share, threads);
       parts[k].clear();
     }
+    heat = HeatUpTo(instance, kSquares);
     const TimeWindow always{SectionIndex(0), SectionIndex(instance.num_sections())};
     std::atomic<std::size_t> next{0};
     // Parts share no buffers, so no two threads write the same offset.

@@ -23,7 +23,7 @@
 //
 //   * cost is size times heat, the heat of a section being (load / largest load)^16, summed over
 //     the lifetime: buffers that live away from the peaks are free to move, as they find room
-//     anywhere;
+//     anywhere. In the windows below it is the 128th power;
 //   * costs are learned: a buffer's cost rises each time it is evicted, which breaks circles and
 //     shows which buffers are hard;
 //   * the most costly evicted buffer goes back first;
