@@ -185,6 +185,50 @@ TEST(Documentation, AModelAtEveryStep) {
   }
 }
 
+TEST(Documentation, SensitivityToTheCapacity) {
+  const Tables tables(kPapers, "### Section 7.2: sensitivity to the capacity");
+  struct Counts {
+    double inputs = 0;
+    double other = 0;  // Steps with a byte less or more.
+    double spread = 1;
+    double tighter = 0;  // Solved at 107 %,
+    double changed = 0;  // of these with other steps than at 110 %,
+    double most = 0;     // and the largest ratio of the two.
+  };
+  std::map<std::string, Counts> counts;
+  std::map<std::string, std::map<std::string, Row>> rows;
+  for (const Row& row : Results("telamalloc/telamalloc-sensitivity-runs.csv")) {
+    Counts& of = counts[row.at("algorithm")];
+    rows[row.at("algorithm")][row.at("input")] = row;
+    const double at = Number(row, "steps_at_110_percent");
+    const double less = Number(row, "steps_at_110_percent_less_1");
+    const double more = Number(row, "steps_at_110_percent_plus_1");
+    const double tight = Number(row, "steps_at_107_percent");
+    const auto [few, many] = std::minmax({at, less, more});
+    ++of.inputs;
+    of.other += few < many ? 1 : 0;
+    of.spread = std::max(of.spread, many / few);
+    if (std::isnan(tight)) continue;
+    ++of.tighter;
+    of.changed += tight != at ? 1 : 0;
+    of.most = std::max(of.most, tight / at);
+  }
+  const std::map<std::string, std::string> names = {{"telamalloc", "TelaMalloc"},
+                                                    {"canonical", "MiniMalloc's search"},
+                                                    {"guided", "Berth `guided`"},
+                                                    {"niche", "Berth `niche`"}};
+  ASSERT_EQ(counts.size(), names.size());
+  for (const auto& [algorithm, of] : counts) {
+    EXPECT_EQ(of.inputs, 34);
+    tables.Expect(names.at(algorithm), {of.other, of.spread, of.tighter, of.changed, of.most});
+  }
+  // The sentences below the table.
+  const Row& vgg = rows["telamalloc"]["training_vgg11_b32"];
+  EXPECT_EQ(vgg.at("steps_at_107_percent"), "2758");
+  EXPECT_EQ(vgg.at("steps_at_110_percent"), "82");
+  EXPECT_NE(tables.section().find("2,758 steps instead of 82"), std::string::npos);
+}
+
 TEST(Documentation, InstructionsOnArm) {
   const Tables tables(kPapers, "### Figure 12 on ARM: instructions");
   const auto rows = Results("telamalloc/telamalloc-figure12-instructions.csv");
