@@ -155,7 +155,10 @@ bool IsFaulty(const TableResult& table, const std::vector<Runner>& runners) {
 BenchResult Measure(std::vector<Runner> runners, std::vector<BenchmarkTable> tables,
                     const BenchConditions& conditions, const std::string& folder) {
   BenchResult result{std::move(runners), {}};
-  BenchmarkOptions options{conditions.rounds, conditions.seeds, conditions.time_limit, {}};
+  BenchmarkOptions options;
+  options.rounds = conditions.rounds;
+  options.seeds = conditions.seeds;
+  options.time_limit = conditions.time_limit;
   const auto of = [](std::uint64_t number, std::uint64_t all) {
     return std::to_string(number) + " of " + std::to_string(all);
   };

@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
+#include "tools/generate/generate.h"
 #include "tools/lab/bench/benchmark.h"
+#include "tools/lab/suites/inputs.h"
 
 namespace berth::lab {
 namespace {
@@ -45,6 +50,51 @@ TEST(Runner, CountsOnlyPlansOfTheFindersAskedFor) {
   EXPECT_FALSE(own.height.has_value());
   runner.node_limit.reset();
   EXPECT_EQ(RunOnce(runner, {problem, "", "", 1, {}}).verdict, Verdict::kSolved);
+}
+
+// A limit of processor time ends a run and counts as one, and not before that time is spent.
+TEST(Runner, LimitsProcessorTime) {
+  internal::GenerateParameters parameters;  // A packing of the kind that the CSP seldom solves.
+  parameters.seed = 60001;
+  parameters.buffers = 60;
+  parameters.steps = 40;
+  SuiteInput input = GenerateInput(internal::Family::kPlanted, parameters);
+  input.problem.capacity = parameters.capacity;
+  const Runner runner = BerthRunner("", *MethodFromName("csp"), {});
+  RunRequest request{input.problem, "", "", 1, 0.2};
+  request.processor_limit = true;
+  const RunResult run = RunOnce(runner, request);
+  ASSERT_FALSE(run.decided()) << run.message;
+  EXPECT_TRUE(run.out_of_budget);
+  ASSERT_TRUE(run.processor.has_value());
+  EXPECT_GE(*run.processor, 0.19);
+}
+
+// A runner without an answer runs once; one with an answer until its runs have taken long enough.
+TEST(Benchmark, RunsNoMoreRoundsThanAreOfUse) {
+  Problem problem;
+  problem.buffers = {{"a", 0, 3, 4}, {"b", 3, 5, 4}, {"c", 2, 4, 4}};
+  problem.capacity = 8;
+  const BenchmarkTable table{"three", problem};
+  Runner limited = BerthRunner("", *MethodFromName("telamalloc"), {});
+  limited.baseline_options.settings["telamalloc.heuristic_first"] = "off";
+  limited.finders = {"telamalloc"};
+  const Runner whole = limited;
+  limited.node_limit = 1;
+  BenchmarkOptions options;
+  options.rounds = 4;
+  const auto runs = [&] {
+    std::vector<std::size_t> counts;
+    for (const Trial& trial : RunBenchmark(table, {limited, whole}, options, "")) {
+      counts.push_back(trial.runs.size());
+    }
+    return counts;
+  };
+  EXPECT_EQ(runs(), (std::vector<std::size_t>{1, 4}));
+  options.most_seconds = 1e9;
+  EXPECT_EQ(runs(), (std::vector<std::size_t>{1, 4}));
+  options.most_seconds = 0;
+  EXPECT_EQ(runs(), (std::vector<std::size_t>{1, 1}));
 }
 
 }  // namespace

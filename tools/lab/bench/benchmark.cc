@@ -15,9 +15,17 @@ std::optional<double> TimeOf(const RunResult& run, Clock clock) {
   return clock == Clock::kProcessor && run.processor ? run.processor : run.wall;
 }
 
-bool GaveNoAnswer(const Trial& trial, std::uint64_t seed) {
-  return std::any_of(trial.runs.begin(), trial.runs.end(),
-                     [seed](const RunResult& run) { return run.seed == seed && !run.decided(); });
+// Another round would say nothing new, or take too long.
+bool HasRunEnough(const Trial& trial, std::uint64_t seed, const BenchmarkOptions& options) {
+  double spent = 0;
+  bool ran = false;
+  for (const RunResult& run : trial.runs) {
+    if (run.seed != seed) continue;
+    if (!run.decided()) return true;
+    spent += TimeOf(run, Clock::kProcessor).value_or(0);
+    ran = true;
+  }
+  return ran && options.most_seconds && spent >= *options.most_seconds;
 }
 
 }  // namespace
@@ -69,12 +77,13 @@ std::vector<Trial> RunBenchmark(const BenchmarkTable& table, const std::vector<R
     for (std::uint64_t seed = 1; seed <= options.seeds; ++seed) {
       for (std::size_t r = 0; r < runners.size(); ++r) {
         const Runner& runner = runners[r];
-        if (GaveNoAnswer(trials[r], seed) || (seed > 1 && !runner.is_berth())) continue;
+        if (HasRunEnough(trials[r], seed, options) || (seed > 1 && !runner.is_berth())) continue;
         if (options.progress) options.progress(round, runner, seed);
         if (!table.problem.capacity) told.capacity = trials.front().height();
         const bool asks = !runner.is_berth() && runner.Mentions("{capacity}");
         trials[r].runs.push_back(RunOnce(
-            runner, {asks ? told : table.problem, table.path, folder, seed, options.time_limit}));
+            runner, {asks ? told : table.problem, table.path, folder, seed, options.time_limit,
+                     /*keep_offsets=*/false, options.processor_limit}));
       }
     }
   }

@@ -56,8 +56,11 @@ struct BenchResult {
 
 struct BenchmarkOptions {
   int rounds = 5;
-  std::uint64_t seeds = 1;  // Berth runs with seeds 1 to this; a peer runs once a round.
-  std::optional<double> time_limit;
+  std::uint64_t seeds = 1;           // Berth runs with seeds 1 to this; a peer runs once a round.
+  std::optional<double> time_limit;  // Of each run, in seconds.
+  bool processor_limit = false;      // As RunRequest::processor_limit.
+  // A runner whose runs with one seed have taken so many seconds is not run again.
+  std::optional<double> most_seconds = {};
   // Called before each run.
   std::function<void(int round, const Runner& runner, std::uint64_t seed)> progress;
 };

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "berth/io.h"
 #include "tools/berth/command.h"
 #include "tools/berth/terminal.h"
+#include "tools/lab/bench/processor_time.h"
 #include "tools/lab/bench/subprocess.h"
 #include "tools/verify/verify.h"
 
@@ -189,14 +189,18 @@ void RunInProcess(const Runner& runner, const RunRequest& request, RunResult& ru
   PlaceOptions options = runner.options;
   options.seed = request.seed;
   Budget budget;
+  std::optional<ProcessorLimit> processor_limit;
+  if (request.time_limit && request.processor_limit) {
+    processor_limit.emplace(budget, *request.time_limit);
+  }
   const auto begin = std::chrono::steady_clock::now();
-  if (request.time_limit) budget.SetTimeLimit(*request.time_limit);
+  if (request.time_limit && !request.processor_limit) budget.SetTimeLimit(*request.time_limit);
   if (runner.node_limit) budget.SetNodeLimit(*runner.node_limit);
-  const std::clock_t clock_begin = std::clock();
+  const double processor_begin = ProcessorSeconds();
   const auto answer =
       PlaceBy(*runner.method, request.problem, options, runner.baseline_options, budget);
   run.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  run.processor = static_cast<double>(std::clock() - clock_begin) / CLOCKS_PER_SEC;
+  run.processor = ProcessorSeconds() - processor_begin;
   if (!answer) return End(run, Verdict::kFailed, answer.error().message);
   run.search = answer->seconds;
   run.lower_bound = answer->height_bound;

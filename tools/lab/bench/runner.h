@@ -62,12 +62,14 @@ enum class Verdict {
 [[nodiscard]] std::string_view ToString(Verdict verdict);
 
 struct RunRequest {
-  const Problem& problem;  // With the capacity that the runner has to keep to, or none.
-  std::string table;       // The file that holds it.
-  std::string folder;      // For the plan.
-  std::uint64_t seed = 1;  // For Berth.
-  std::optional<double> time_limit;
+  const Problem& problem;            // With the capacity that the runner has to keep to, or none.
+  std::string table;                 // The file that holds it.
+  std::string folder;                // For the plan.
+  std::uint64_t seed = 1;            // For Berth.
+  std::optional<double> time_limit;  // Seconds.
   bool keep_offsets = false;
+  // Berth within this process: the limit is one of processor time, all threads together.
+  bool processor_limit = false;
 };
 
 struct RunResult {

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <utility>
 
@@ -87,27 +85,6 @@ Cell TimeCell(const Contender& contender, const Trial& trial) {
   }
   const std::string status = StatusOf(contender, trial);
   return {status == "limit" ? "> " + cli::FormatSeconds(Spent(trial)) : status, ""};
-}
-
-double ProcessorSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
-
-ProcessorLimit::ProcessorLimit(Budget& budget, double seconds)
-    : thread_([this, &budget, end = ProcessorSeconds() + seconds] {
-        std::unique_lock lock(mutex_);
-        while (!ended_.wait_for(lock, std::chrono::milliseconds(10), [this] { return over_; })) {
-          if (ProcessorSeconds() < end) continue;
-          budget.Cancel();
-          return;
-        }
-      }) {}
-
-ProcessorLimit::~ProcessorLimit() {
-  {
-    const std::lock_guard lock(mutex_);
-    over_ = true;
-  }
-  ended_.notify_all();
-  thread_.join();
 }
 
 Lab::Lab(std::string suite, const SuiteOptions& options)
@@ -278,6 +255,8 @@ Bout Lab::Compare(const std::string& what, const SuiteInput& input, Bytes capaci
   BenchmarkOptions options;
   options.rounds = rounds;
   options.time_limit = time_limit;
+  options.processor_limit = true;
+  options.most_seconds = time_limit;
   options.progress = [&](int round, const Runner& runner, std::uint64_t) {
     Progress(what + ", " + input.name + ", round " + std::to_string(round + 1) + ", " +
              runner.name);

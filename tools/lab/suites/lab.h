@@ -3,7 +3,6 @@
 #ifndef BERTH_TOOLS_LAB_SUITES_LAB_H_
 #define BERTH_TOOLS_LAB_SUITES_LAB_H_
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -11,14 +10,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
-#include "berth/budget.h"
 #include "berth/problem.h"
 #include "berth/report.h"
 #include "berth/result.h"
 #include "tools/lab/bench/benchmark.h"
+#include "tools/lab/bench/processor_time.h"
 #include "tools/lab/suites/inputs.h"
 #include "tools/lab/suites/sheet.h"
 
@@ -26,26 +24,6 @@ namespace berth::lab {
 
 // Of the challenging tables, as their names say; those that are generated in their place fit, too.
 inline constexpr Bytes kChallengingCapacity = Bytes{1} << 20;
-
-// Of this process, so far.
-[[nodiscard]] double ProcessorSeconds();
-
-// Cancels `budget` after a number of seconds of processor time of this process: on a busy machine,
-// a limit in wall-clock time would mean a different amount of work each time.
-class ProcessorLimit {
- public:
-  // `budget` must outlive this.
-  ProcessorLimit(Budget& budget, double seconds);
-  ~ProcessorLimit();
-  ProcessorLimit(const ProcessorLimit&) = delete;
-  ProcessorLimit& operator=(const ProcessorLimit&) = delete;
-
- private:
-  std::mutex mutex_;
-  std::condition_variable ended_;
-  bool over_ = false;
-  std::thread thread_;
-};
 
 // How a suite is to be run.
 struct SuiteOptions {
@@ -114,7 +92,8 @@ class Lab {
   // Says what is being done, on a terminal.
   void Progress(const std::string& what) const;
 
-  // Measures all contenders in turn, in rounds; a contender that gives no answer runs only once.
+  // Measures all contenders in turn, in rounds, each run with a limit of processor time. A contender that gives
+  // no answer runs only once, and one whose runs have taken the limit together is not run again.
   [[nodiscard]] Bout Compare(const std::string& what, const SuiteInput& input, Bytes capacity,
                              const std::vector<Contender>& contenders, double time_limit,
                              int rounds);
