@@ -58,10 +58,15 @@ struct OllaAnswer {
                                                       const OllaOptions& options);
 
 // The same program where operators run again and tensors are swapped, as the authors' published code has it
-// and the paper does not: within a capacity, for the least cost.
+// and the paper does not: within a capacity, for the least cost, or for the least peak at a bounded cost.
 struct OllaRecomputeOptions {
   RecomputeBaselineOptions plan =
       {};  // `order` and `backward` are not used: the program finds an order.
+  // None: the least cost within plan.capacity. Else the least peak, at most plan.capacity, of all plans that
+  // cost at most so much more than running each operator once. At least 0, in the unit of costs, nanoseconds
+  // with a link. (The code bounds the bytes that are swapped, and minimises the peak only where no operator
+  // runs again.)
+  std::optional<std::int64_t> most_cost = {};
   // Tensors may be copied off chip and back; the time of copies then adds to that of operators. None: operators
   // run again, and nothing is copied.
   std::optional<Link> link = {};
@@ -75,8 +80,10 @@ struct OllaRecomputeOptions {
 
 // Outcomes kOptimal and kInfeasible, and the bound, are those of the program: for plans in any order with at
 // most `more_steps` executions after the first ones, unless `within_spans` leaves some of them out. Costs are as
-// in berth/recompute.h. Errors: as RecomputeWithBaseline(); with a link also kInvalidOptions for one out of
-// bounds and for operators that do not cost nanoseconds.
+// in berth/recompute.h. With `most_cost` the bound is one on the peak, in bytes; the plan's own may be below it
+// where it has more executions than there are steps, and its addresses are within that peak or missing. Errors:
+// as RecomputeWithBaseline(); kInvalidOptions for a `most_cost` below 0, and with a link for one out of bounds and
+// for operators that do not cost nanoseconds.
 [[nodiscard]] Result<RecomputeBaselineAnswer> RecomputeByOlla(const Graph& graph,
                                                               const OllaRecomputeOptions& options,
                                                               Budget& budget);

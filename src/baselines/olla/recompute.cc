@@ -9,8 +9,12 @@
 // (1) becomes P + F + C + A <= 1; (2) P[t] <= P[t-1] + F[t-1] + C[t-1] + A[t-1]; (3) stays as it is for C,
 // while A is free after C; (4) C + A <= P + F for all that the operator reads; (5) is one variable for all
 // outputs of an operator; (10) and (11) bound the steps of C and P. In place of the least peak, the sizes at
-// each step fit the capacity, and what is minimised is the cost of A, S and F. There are more steps than
-// operators: any sequence of at most so many executions is a solution, one at each step.
+// each step fit the capacity, and what is minimised is the cost of A, S and F; or that cost is bounded, and
+// what is minimised is the peak M, which the sizes at each step fit (13). There are more steps than operators:
+// any sequence of at most so many executions is a solution, one at each step.
+//
+// The authors' code, too, has both: within a limit of memory it minimises the cost, and within a limit of the
+// bytes that are swapped the peak, the latter only for operators that run once.
 //
 // The authors' code lets an operator run again within its span (10) alone, which ends where the operator has
 // to run for the first time. Here A goes on as long as something can use what the operator makes
@@ -27,6 +31,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,6 +40,7 @@
 #include "base/try.h"
 #include "baselines/recompute/program.h"
 #include "berth/olla.h"
+#include "berth/spill.h"
 #include "graph/edges.h"
 
 namespace berth::internal::baselines {
@@ -70,6 +76,7 @@ class OllaProgram {
         paging_(paging),
         unit_(UnitOf(work)),
         capacity_(options.plan.capacity / unit_),
+        most_cost_(options.most_cost),
         values_(ListValues(work)) {
     FindPredecessors(graph);
     FindSpans();
@@ -84,10 +91,10 @@ class OllaProgram {
       count += span.kept.size() + span.fetched.size() + span.out.size() + span.off.size();
       count += HasSwap(x) ? 1 : 0;
     }
-    return static_cast<std::int64_t>(count);
+    return static_cast<std::int64_t>(count) + (most_cost_ ? 1 : 0);
   }
 
-  void Build() {
+  void Build(const Graph& graph) {
     AddVariables();
     for (std::size_t v = 0; v < n_; ++v) AddExecutions(v);
     for (std::size_t x = 0; x < values_.all.size(); ++x) {
@@ -96,12 +103,16 @@ class OllaProgram {
       if (HasSeveral(values_.all[x].store)) AddVersionCopies(x);
     }
     for (std::size_t s = 0; s < work_.stores.size(); ++s) AddVersions(s);
+    if (most_cost_) AddPeak(FindLeastMemory(graph, {}).bytes);
     for (std::size_t t = 0; t < steps_; ++t) AddLoad(t);
+    if (!most_cost_) model_.objective = std::move(cost_);
   }
 
   [[nodiscard]] const milp::Model& model() const { return model_; }
-  // What the objective has beyond the cost.
-  [[nodiscard]] Number constant() const { return constant_; }
+  // What the objective has beyond the cost, or the peak.
+  [[nodiscard]] Number constant() const { return most_cost_ ? 0 : constant_; }
+  // What one of the objective is worth: bytes of the peak, or 1.
+  [[nodiscard]] std::int64_t scale() const { return most_cost_ ? unit_ : 1; }
 
   // Function 1, with the copies that come back.
   [[nodiscard]] Sequence Decode(const std::vector<Number>& numbers) const {
@@ -216,7 +227,7 @@ class OllaProgram {
       again_.push_back(AddSpan("A", v, again_span_[v]));
       const std::int64_t price = paging_ != nullptr ? paging_->run[v] : work_.cost[v];
       for (const VariableIndex run : again_[v].variables) {
-        AppendTerm(run, price, model_.objective);
+        AppendTerm(run, price, cost_);
       }
     }
     for (std::size_t x = 0; x < values_.all.size(); ++x) {
@@ -228,12 +239,12 @@ class OllaProgram {
       swapped_.push_back(HasSwap(x) ? model_.AddBinary(Name("S", x, 0))
                                     : VariableIndex(kNoVariable));
       if (paging_ == nullptr) continue;
-      AppendTerm(swapped_[x], paging_->out[s], model_.objective);
+      AppendTerm(swapped_[x], paging_->out[s], cost_);
       for (const VariableIndex in : fetched_[x].variables) {
-        AppendTerm(in, paging_->in[s], model_.objective);
+        AppendTerm(in, paging_->in[s], cost_);
       }
       for (const VariableIndex out : out_[x].variables) {
-        AppendTerm(out, paging_->out[s], model_.objective);
+        AppendTerm(out, paging_->out[s], cost_);
       }
       // A result is copied out at least once, the first time at no price.
       if (out_[x].variables.empty() || !IsResult(x)) continue;
@@ -415,7 +426,18 @@ class OllaProgram {
     }
   }
 
-  // (13), with the capacity in place of the peak.
+  // The peak as what is minimised, at a bounded cost.
+  void AddPeak(Bytes least) {
+    Number all = 0;
+    for (std::size_t s = 0; s < work_.stores.size(); ++s) all += SizeOf(s);
+    const Number most = std::min(all, capacity_);
+    peak_ = model_.AddVariable("M", std::min(least / unit_, most), most);
+    model_.objective = {{peak_, 1}};
+    if (cost_.empty() || *most_cost_ >= milp::kInfinity - constant_) return;
+    model_.AddConstraint("cost", -milp::kInfinity, std::move(cost_), *most_cost_ + constant_);
+  }
+
+  // (13), with the peak or with the capacity in its place.
   void AddLoad(std::size_t t) {
     std::vector<Term> terms;
     for (std::size_t v = 0; v < n_; ++v) {
@@ -430,7 +452,9 @@ class OllaProgram {
       AppendTerm(fetched_[x].At(t), SizeOf(values_.all[x].store), terms);
     }
     if (terms.empty()) return;
-    model_.AddConstraint("load" + std::to_string(t), -milp::kInfinity, std::move(terms), capacity_);
+    AppendTerm(peak_, -1, terms);
+    model_.AddConstraint("load" + std::to_string(t), -milp::kInfinity, std::move(terms),
+                         most_cost_ ? 0 : capacity_);
   }
 
   const Work& work_;
@@ -440,13 +464,16 @@ class OllaProgram {
   const Paging* const paging_;
   const Bytes unit_;
   const Number capacity_;  // In units.
+  const std::optional<std::int64_t> most_cost_;
   const Values values_;
   std::vector<std::vector<std::size_t>> predecessors_;
   std::vector<Span> first_span_;
   std::vector<Span> again_span_;
   std::vector<ValueSpans> spans_;  // By value.
   milp::Model model_;
+  std::vector<Term> cost_;  // Less `constant_`: what is minimised or bounded.
   Number constant_ = 0;
+  VariableIndex peak_ = VariableIndex(kNoVariable);  // In units.
   std::vector<Row> first_;
   std::vector<Row> again_;
   std::vector<Row> kept_;
@@ -474,10 +501,11 @@ Result<Solved> SolveOlla(const Graph& graph, const Work& work, const OllaRecompu
     answer.stopped = StopReason::kSize;
     return result;
   }
-  program.Build();
+  program.Build(graph);
   BERTH_TRY(SolveProgram(
       work, options.plan, paging, program.model(), program.constant(),
       [&](const std::vector<Number>& numbers) { return program.Decode(numbers); }, budget, result));
+  answer.bound *= program.scale();
   return result;
 }
 
@@ -494,6 +522,10 @@ Result<RecomputeBaselineAnswer> RecomputeByOlla(const Graph& graph,
   RecomputeBaselineOptions plain = options.plan;
   plain.order.reset();
   const Order order = BERTH_TRY(methods::OrderOf(graph, plain));
+  if (options.most_cost && *options.most_cost < 0) {
+    return Fail(ErrorCode::kInvalidOptions, "the most that a plan may cost is " +
+                                                std::to_string(*options.most_cost) + ", below 0");
+  }
   const methods::Work work = methods::ReadWork(graph, order);
   std::optional<methods::Paging> paging;
   if (options.link) {
@@ -508,9 +540,13 @@ Result<RecomputeBaselineAnswer> RecomputeByOlla(const Graph& graph,
   }
   if (solved.sequence) {
     const methods::Trace trace = methods::Run(work, *solved.sequence, paging.has_value());
-    solved.answer.plan = BERTH_TRY(methods::MakePlan(
+    MemoryPlan plan = BERTH_TRY(methods::MakePlan(
         graph, work, *solved.sequence, trace, options.link ? &*options.link : nullptr,
-        options.plan.capacity, options.plan.placer, budget));
+        options.most_cost ? trace.peak : options.plan.capacity, options.plan.placer, budget));
+    // Beyond the bound on the cost, by a solver's tolerances.
+    const bool dear = options.most_cost && plan.overhead() > *options.most_cost;
+    if (dear) solved.answer.outcome = Outcome::kUnknown;
+    if (!dear) solved.answer.plan = std::move(plan);
   }
   solved.answer.seconds = std::chrono::duration<double>(Budget::Clock::now() - start).count();
   return std::move(solved.answer);

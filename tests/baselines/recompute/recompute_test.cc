@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -393,6 +395,106 @@ TEST(OllaRecompute, RunsAgainWhereThereAreSteps) {
   EXPECT_EQ(large.variables, within.variables);
 }
 
+// The least capacity within which exhaustive search has a plan of at most that cost, which is monotone in the
+// capacity.
+std::optional<Bytes> LeastCapacity(const Graph& graph, Bytes least, Bytes most,
+                                   std::int64_t most_cost, const Link* link) {
+  const auto fits = [&](Bytes capacity) {
+    const auto cost = OracleRecomputation(graph, capacity, {}, nullptr, link);
+    return cost && *cost <= most_cost;
+  };
+  if (!fits(most)) return std::nullopt;
+  while (least < most) {
+    const Bytes middle = (least + most) / 2;
+    if (fits(middle)) {
+      most = middle;
+    } else {
+      least = middle + 1;
+    }
+  }
+  return most;
+}
+
+// The other question, by the same program: the least peak of all plans within a cost.
+TEST(OllaRecompute, FindsTheLeastPeakWithinACost) {
+  if (!HasSolver()) GTEST_SKIP() << "this build has no solver of integer programs";
+  int lower = 0;         // Than at no cost;
+  int whole = 0;         // the same;
+  int least_of_all = 0;  // what one operator needs.
+  int copied = 0;
+  int recomputed = 0;
+  for (std::uint64_t seed = 1; seed <= Seeds(240); ++seed) {
+    SCOPED_TRACE(seed);
+    Graph graph = GraphOf(seed + 3000, 6);
+    if (seed % 3 == 1) {  // Copies are cheaper.
+      for (Operator& op : graph.operators) op.cost = *op.cost * 20;
+    }
+    const Bytes least = FindLeastMemory(graph, {}).bytes;
+    const Bytes peak = internal::OracleSchedule(graph).peak;
+    if (least == peak) continue;
+    Random random(seed);
+    OllaRecomputeOptions options;
+    options.plan.capacity = random.Chance(0.5) ? peak : Bytes{1} << 40;
+    options.more_steps = 5;
+    std::int64_t all = 0;
+    for (const Operator& op : graph.operators) all += *op.cost;
+    options.most_cost =
+        random.Chance(0.1) ? std::numeric_limits<std::int64_t>::max() : random.Uniform(0, all);
+    if (seed % 3 != 0) {
+      options.link = {random.Uniform(1, 4) * 500'000'000, random.Uniform(1, 4) * 500'000'000,
+                      random.Uniform(0, 3)};
+    }
+    const Link* const link = options.link ? &*options.link : nullptr;
+    const auto best = LeastCapacity(graph, least, peak, *options.most_cost, link);
+    ASSERT_TRUE(best.has_value());
+    const RecomputeBaselineAnswer answer = AskOlla(graph, options);
+    ASSERT_EQ(answer.outcome, Outcome::kOptimal);
+    ASSERT_TRUE(answer.plan.has_value());
+    EXPECT_EQ(answer.plan->peak(), *best);
+    EXPECT_EQ(answer.bound, *best);
+    EXPECT_LE(answer.plan->overhead(), *options.most_cost);
+    if (answer.plan->addressed) {
+      EXPECT_EQ(answer.plan->height(), *best);
+    }
+    lower += *best < peak ? 1 : 0;
+    least_of_all += *best == least ? 1 : 0;
+    whole += *best == peak ? 1 : 0;
+    copied += answer.plan->traffic.retrieved > 0 ? 1 : 0;
+    recomputed += answer.plan->recomputed.operators > 0 ? 1 : 0;
+  }
+  // Sanitized builds run fewer seeds.
+  EXPECT_GT(lower, 0);
+  EXPECT_GT(least_of_all, 0);
+  EXPECT_GT(whole, 0);
+  EXPECT_GT(copied, 0);
+  EXPECT_GT(recomputed, 0);
+}
+
+// Of equal layers each that is dropped costs 10: the more cost is allowed, the lower the peak.
+TEST(OllaRecompute, BuysMemoryWithCost) {
+  if (!HasSolver()) GTEST_SKIP() << "this build has no solver of integer programs";
+  const Graph graph = EqualChain(4);
+  const Bytes peak = Live(graph, ProgramOrder(graph)).peak;
+  OllaRecomputeOptions options;
+  options.plan.capacity = 1000;
+  options.more_steps = 2;
+  for (const auto& [cost, bytes] :
+       {std::pair<std::int64_t, Bytes>{9, peak}, {10, peak - 4}, {19, peak - 4}}) {
+    options.most_cost = cost;
+    const RecomputeBaselineAnswer answer = AskOlla(graph, options);
+    ASSERT_EQ(answer.outcome, Outcome::kOptimal) << cost;
+    EXPECT_EQ(answer.plan->peak(), bytes) << cost;
+    EXPECT_EQ(answer.bound, bytes) << cost;
+  }
+  // The capacity holds beside it, and the program has one variable more than that for the least cost.
+  options.plan.capacity = peak - 5;
+  const RecomputeBaselineAnswer none = AskOlla(graph, options);
+  EXPECT_EQ(none.outcome, Outcome::kInfeasible);
+  EXPECT_FALSE(none.plan.has_value());
+  options.most_cost.reset();
+  EXPECT_EQ(none.variables, AskOlla(graph, options).variables + 1);
+}
+
 TEST(OllaRecompute, RefusesWhatMakesNoSense) {
   const Graph graph = EqualChain(2);
   OllaRecomputeOptions options;
@@ -409,6 +511,8 @@ TEST(OllaRecompute, RefusesWhatMakesNoSense) {
   options.link.reset();
   options.plan.backend = "gurobi";
   EXPECT_NE(message().find("gurobi"), std::string::npos) << message();
+  options.most_cost = -1;
+  EXPECT_EQ(message(), "the most that a plan may cost is -1, below 0");
   options.plan.capacity = -1;
   EXPECT_EQ(message(), "the capacity is -1 bytes, below 0");
 }
