@@ -358,5 +358,35 @@ TEST(Documentation, RecomputationByOlla) {
   }
 }
 
+// The same program for the least peak at a bounded cost.
+TEST(Documentation, LeastPeakByOlla) {
+  const Tables tables(kPapers, "### The least peak at a bounded cost");
+  const auto rows = Results("olla/olla-recomputation-peak-summary.csv");
+  ASSERT_EQ(rows.size(), 12U);
+  for (const Row& row : rows) {
+    const std::string copies = row.at("copies") == "1" ? ", with copies" : "";
+    tables.Expect(
+        row.at("graphs") + ", " + row.at("most_percent") + " %" + copies,
+        {Number(row, "cases"), Number(row, "published_closed"), Number(row, "published_higher"),
+         Number(row, "closed"), Number(row, "closed_same"), Number(row, "higher"),
+         Number(row, "lower"), Number(row, "proved"), 100 * Number(row, "mean_saved"),
+         Number(row, "median_ratio")});
+  }
+  for (const Row& row : Results("olla/olla-recomputation-peak.csv")) {
+    SCOPED_TRACE(row.at("graph") + ", " + row.at("most_percent") + ", " + row.at("copies"));
+    const double bound = Number(row, "peak_bound_bytes");
+    EXPECT_GE(Number(row, "peak_bytes"), bound);
+    EXPECT_LE(Number(row, "cost_ns"), Number(row, "most_cost_ns"));
+    for (const std::string program : {"published", "program"}) {
+      if (!row.at(program + "_peak_bytes").empty()) {
+        EXPECT_GE(Number(row, program + "_peak_bytes"), bound);
+      }
+    }
+    if (row.at("status") == "closed") {
+      EXPECT_EQ(row.at("program_peak_bytes"), row.at("peak_bytes"));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace berth::lab

@@ -716,7 +716,8 @@ TEST_F(SuitesTest, OllaQuickly) {
   if (Info(Baseline::kIlp).available()) {
     files.insert({"olla-ilp.csv", "olla-ilp-summary.csv", "olla-ilp.svg", "olla-joint.csv",
                   "olla-joint-summary.csv", "olla-recomputation.csv",
-                  "olla-recomputation-summary.csv"});
+                  "olla-recomputation-summary.csv", "olla-recomputation-peak.csv",
+                  "olla-recomputation-peak-summary.csv"});
   }
   EXPECT_EQ(Files(), files);
   ExpectRow("olla-figure7.csv", {{"graph", "cell-90-10-3"}},
@@ -783,6 +784,30 @@ TEST_F(SuitesTest, OllaQuickly) {
              {"status", "closed"},
              {"program_cost_ns", "96"},
              {"cost_ns", "96"}});
+  // A quarter of what the graph costs pays for the same operator, a tenth does not.
+  ExpectRow("olla-recomputation-peak.csv",
+            {{"graph", "cell-8-2-12"}, {"most_percent", "25"}, {"copies", "0"}},
+            {{"most_cost_ns", "152"},
+             {"least_peak_bytes", "4096"},
+             {"published_status", "closed"},
+             {"published_peak_bytes", "4096"},
+             {"status", "closed"},
+             {"program_peak_bytes", "2880"},
+             {"peak_bytes", "2880"},
+             {"peak_bound_bytes", "2880"},
+             {"cost_ns", "96"},
+             {"repeats", "1"}});
+  ExpectRow("olla-recomputation-peak.csv",
+            {{"graph", "cell-8-2-12"}, {"most_percent", "10"}, {"copies", "1"}},
+            {{"most_cost_ns", "60"},
+             {"status", "closed"},
+             {"program_peak_bytes", "4096"},
+             {"peak_bytes", "4096"},
+             {"peak_bound_bytes", "4096"},
+             {"cost_ns", "0"}});
+  ExpectRow("olla-recomputation-peak-summary.csv",
+            {{"graphs", "generated"}, {"most_percent", "25"}, {"copies", "0"}},
+            {{"cases", "4"}, {"lower", "0"}, {"proved", "4"}});
   // Every closed program agrees.
   for (const auto& row : Csv("olla-ilp.csv")) {
     if (row[5] != "closed") continue;

@@ -12,6 +12,7 @@
 #include "berth/allocators.h"
 #include "berth/olla.h"
 #include "berth/problem.h"
+#include "berth/recompute_baselines.h"
 #include "berth/result.h"
 #include "berth/schedule.h"
 #include "tools/lab/suites/inputs.h"
@@ -65,8 +66,40 @@ struct OllaRun {
 [[nodiscard]] Result<void> IntegerProgram(Lab& lab);
 // The experiment "joint": its program for order and addresses together against those one after the other.
 [[nodiscard]] Result<void> JointProgram(Lab& lab);
-// The experiment "recomputation": its program with operators that run again and copies against our search.
+
+// A question to its program with operators that run again and copies.
+struct RecomputeQuestion {
+  const GraphInput* input = nullptr;
+  Bytes capacity = 0;
+  bool copies = false;     // Over a link of half the bandwidth of the memory.
+  bool published = false;  // As in the authors' code; else with SpareSteps().
+  // OllaRecomputeOptions::most_cost: the least peak instead of the least cost.
+  std::optional<std::int64_t> most_cost = {};
+  [[nodiscard]] bool real() const { return input->group != "generated"; }
+};
+struct RecomputeRun {
+  RecomputeBaselineAnswer answer;
+  double seconds = 0;  // Processor time.
+};
+// Within a limit of processor time; the plan is verified. Programs of more than 100,000 variables are not tried.
+[[nodiscard]] Result<RecomputeRun> RunOllaRecompute(const RecomputeQuestion& question,
+                                                    double limit);
+// Berth's plan of least cost, verified; with PlanAnswer::seconds of processor time.
+[[nodiscard]] Result<PlanAnswer> PlanOwnRecompute(const RecomputeQuestion& question, double limit);
+// How many steps the program has beyond one for each operator: half as many as operators.
+[[nodiscard]] std::size_t SpareSteps(const Graph& graph);
+// Small graphs and, the smallest first, training steps, of which no operator by itself needs more than 75 % of the
+// least peak; or those on the command line. All cost nanoseconds.
+[[nodiscard]] Result<std::vector<GraphInput>> RecomputeInputs(Lab& lab);
+// "too large", "closed", "nothing fits", "limit" or "no plan".
+[[nodiscard]] std::string ProgramStatus(std::int64_t variables, bool closed, bool has_plan);
+// After this number of real graphs without a closed program no larger one is tried.
+inline constexpr int kMostOpenGraphs = 2;
+
+// The experiment "recomputation": that program against our search.
 [[nodiscard]] Result<void> OllaRecomputation(Lab& lab);
+// The experiment "recomputation-peak": the same for the least peak at a bounded cost.
+[[nodiscard]] Result<void> OllaRecomputationPeak(Lab& lab);
 
 }  // namespace berth::lab
 

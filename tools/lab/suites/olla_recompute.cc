@@ -25,8 +25,6 @@ namespace {
 
 // Larger programs are not tried.
 constexpr std::int64_t kMostVariables = 100'000;
-// After this number of real graphs without a closed program no larger one is tried.
-constexpr int kMostOpen = 2;
 // Of which the first graphs with room are taken.
 constexpr std::uint64_t kMostSeeds = 1'000;
 // Half the bandwidth of the memory.
@@ -34,52 +32,16 @@ constexpr Link kLink = LinkOf(2);
 
 // One graph within one capacity.
 struct Case {
-  const GraphInput* input = nullptr;
+  RecomputeQuestion question;
   int percent = 0;  // Of the least peak.
-  Bytes capacity = 0;
-  bool copies = false;
-  Duel published;  // As in the code;
-  Duel spare;      // with steps to spare. Both with Berth's plan.
-  [[nodiscard]] bool real() const { return input->group != "generated"; }
+  Duel published;   // As in the code;
+  Duel spare;       // with steps to spare. Both with Berth's plan.
 };
 
-// Half as many as the operators.
-std::size_t SpareSteps(const Graph& graph) { return (graph.operators.size() + 1) / 2; }
-
-Result<Duel> Solve(const Case& question, bool published, double limit) {
-  const Graph& graph = question.input->graph;
-  OllaRecomputeOptions options;
-  options.plan.capacity = question.capacity;
-  options.plan.most_variables = kMostVariables;
-  options.within_spans = published;
-  options.more_steps = published ? 0 : SpareSteps(graph);
-  if (question.copies) options.link = kLink;
-  Budget budget;
-  const ProcessorLimit processor_limit(budget, limit);
-  const double start = ProcessorSeconds();
-  const auto answer = BERTH_TRY(RecomputeByOlla(graph, options, budget));
-  Duel duel = DuelOf(answer, ProcessorSeconds() - start);
-  if (answer.plan) {
-    const auto within =
-        answer.plan->addressed ? std::optional<Bytes>(question.capacity) : std::nullopt;
-    cli::VerifyOrDie(graph, {}, within, *answer.plan);
-  }
-  return duel;
-}
-
-Result<PlanAnswer> SolveOwn(const Case& question, double limit) {
-  PlanOptions options;
-  options.capacity = question.capacity;
-  options.recompute = true;
-  options.spill = question.copies;
-  if (question.copies) options.link = kLink;
-  Budget budget;
-  const ProcessorLimit processor_limit(budget, limit);
-  const double start = ProcessorSeconds();
-  PlanAnswer answer = BERTH_TRY(Plan(question.input->graph, options, budget));
-  answer.seconds = std::max(ProcessorSeconds() - start, 1e-6);
-  cli::VerifyOrDie(question.input->graph, {}, answer);
-  return answer;
+Result<Duel> Solve(RecomputeQuestion question, bool published, double limit) {
+  question.published = published;
+  const RecomputeRun run = BERTH_TRY(RunOllaRecompute(question, limit));
+  return DuelOf(run.answer, run.seconds);
 }
 
 // A closed program with steps to spare expresses Berth's plan if this has no more repeats than those.
@@ -87,7 +49,7 @@ void JudgeProof(Lab& lab, const std::string& where, const Case& result) {
   const Duel& duel = result.spare;
   if (!duel.closed || !HasPlan(duel.own)) return;
   const MemoryPlan& plan = *duel.own.best;
-  if (plan.recomputed.operators > SpareSteps(result.input->graph)) return;
+  if (plan.recomputed.operators > SpareSteps(result.question.input->graph)) return;
   if (!duel.program) {
     lab.Note(where + ": the program says that nothing fits, but Berth has a plan");
   } else if (plan.overhead() < *duel.program) {
@@ -99,16 +61,14 @@ void JudgeProof(Lab& lab, const std::string& where, const Case& result) {
 Result<Case> Measure(Lab& lab, const GraphInput& input, Bytes peak, int percent, bool copies,
                      double limit) {
   Case result;
-  result.input = &input;
+  result.question = {&input, PercentOf(peak, percent), copies};
   result.percent = percent;
-  result.capacity = PercentOf(peak, percent);
-  result.copies = copies;
   const std::string where =
       input.name + ", " + std::to_string(percent) + " %" + (copies ? ", with copies" : "");
   lab.Progress("recomputation, " + where);
-  result.published = BERTH_TRY(Solve(result, /*published=*/true, limit));
-  result.spare = BERTH_TRY(Solve(result, /*published=*/false, limit));
-  result.published.own = result.spare.own = BERTH_TRY(SolveOwn(result, limit));
+  result.published = BERTH_TRY(Solve(result.question, /*published=*/true, limit));
+  result.spare = BERTH_TRY(Solve(result.question, /*published=*/false, limit));
+  result.published.own = result.spare.own = BERTH_TRY(PlanOwnRecompute(result.question, limit));
   Judge(lab, where + ", as published", result.published);
   Judge(lab, where, result.spare);
   JudgeProof(lab, where, result);
@@ -147,39 +107,11 @@ Result<std::vector<GraphInput>> SmallGraphs(const Lab& lab) {
   return graphs;
 }
 
-// Small ones and, the smallest first, training steps with room; or those on the command line. All with times.
-Result<std::vector<GraphInput>> Inputs(Lab& lab) {
-  std::vector<GraphInput> real;
-  if (!lab.options().quick || !lab.options().tables.empty()) {
-    real = BERTH_TRY(lab.Graphs(kAllInputs));
-  }
-  if (lab.options().tables.empty()) {
-    std::erase_if(real, [](const GraphInput& input) {
-      return input.group == "inference" || input.group == "generated";
-    });
-  }
-  std::stable_sort(real.begin(), real.end(), [](const GraphInput& a, const GraphInput& b) {
-    return a.graph.operators.size() < b.graph.operators.size();
-  });
-  const bool given = !lab.options().tables.empty();
-  std::vector<GraphInput> inputs;
-  if (!given) inputs = BERTH_TRY(SmallGraphs(lab));
-  for (GraphInput& input : real) {
-    if (given || BERTH_TRY(HasRoom(input))) inputs.push_back(std::move(input));
-  }
-  for (GraphInput& input : inputs) PriceByBytes(input.graph);
-  return inputs;
-}
-
-std::string StatusOf(const Duel& duel) {
-  if (duel.variables > kMostVariables) return "too large";
-  if (duel.closed) return duel.program ? "closed" : "nothing fits";
-  return duel.program ? "limit" : "no plan";
-}
-
 void AppendProgram(const Duel& duel, std::vector<Cell>& cells) {
-  cells.insert(cells.end(), {CountCell(duel.variables), TextCell(StatusOf(duel)),
-                             duel.program ? CountCell(*duel.program) : NoCell(), TimeCell(duel)});
+  cells.insert(cells.end(),
+               {CountCell(duel.variables),
+                TextCell(ProgramStatus(duel.variables, duel.closed, duel.program.has_value())),
+                duel.program ? CountCell(*duel.program) : NoCell(), TimeCell(duel)});
 }
 
 Sheet EmptySheet() {
@@ -205,11 +137,11 @@ Sheet EmptySheet() {
 std::vector<Cell> RowOf(const Case& result) {
   const PlanAnswer& own = result.spare.own;
   std::vector<Cell> row = {
-      TextCell(result.input->name),
-      CountCell(static_cast<std::int64_t>(result.input->graph.operators.size())),
+      TextCell(result.question.input->name),
+      CountCell(static_cast<std::int64_t>(result.question.input->graph.operators.size())),
       {std::to_string(result.percent) + " %", std::to_string(result.percent)},
-      BytesCell(result.capacity),
-      TextCell(result.copies ? "1" : "0")};
+      BytesCell(result.question.capacity),
+      TextCell(result.question.copies ? "1" : "0")};
   AppendProgram(result.published, row);
   AppendProgram(result.spare, row);
   if (HasPlan(own)) {
@@ -235,7 +167,7 @@ std::vector<Cell> SummaryOf(const std::vector<Case>& cases, bool real, bool copi
   std::int64_t own_planned = 0;
   std::vector<double> ratios;
   for (const Case& each : cases) {
-    if (each.real() != real || each.copies != copies) continue;
+    if (each.question.real() != real || each.question.copies != copies) continue;
     const Duel& duel = published ? each.published : each.spare;
     ++count;
     closed += duel.closed ? 1 : 0;
@@ -273,7 +205,7 @@ Sheet Summary(const std::vector<Case>& cases) {
                  {"closed: its time : Berth's", "median_ratio"}});
   for (const bool real : {false, true}) {
     if (std::none_of(cases.begin(), cases.end(),
-                     [&](const Case& each) { return each.real() == real; })) {
+                     [&](const Case& each) { return each.question.real() == real; })) {
       continue;
     }
     for (const bool published : {true, false}) {
@@ -286,6 +218,74 @@ Sheet Summary(const std::vector<Case>& cases) {
 }
 
 }  // namespace
+
+std::size_t SpareSteps(const Graph& graph) { return (graph.operators.size() + 1) / 2; }
+
+Result<RecomputeRun> RunOllaRecompute(const RecomputeQuestion& question, double limit) {
+  const Graph& graph = question.input->graph;
+  OllaRecomputeOptions options;
+  options.plan.capacity = question.capacity;
+  options.plan.most_variables = kMostVariables;
+  options.most_cost = question.most_cost;
+  options.within_spans = question.published;
+  options.more_steps = question.published ? 0 : SpareSteps(graph);
+  if (question.copies) options.link = kLink;
+  Budget budget;
+  const ProcessorLimit processor_limit(budget, limit);
+  const double start = ProcessorSeconds();
+  RecomputeRun run{BERTH_TRY(RecomputeByOlla(graph, options, budget)), 0};
+  run.seconds = ProcessorSeconds() - start;
+  if (run.answer.plan) {
+    const auto within =
+        run.answer.plan->addressed ? std::optional<Bytes>(question.capacity) : std::nullopt;
+    cli::VerifyOrDie(graph, {}, within, *run.answer.plan);
+  }
+  return run;
+}
+
+Result<PlanAnswer> PlanOwnRecompute(const RecomputeQuestion& question, double limit) {
+  PlanOptions options;
+  options.capacity = question.capacity;
+  options.recompute = true;
+  options.spill = question.copies;
+  if (question.copies) options.link = kLink;
+  Budget budget;
+  const ProcessorLimit processor_limit(budget, limit);
+  const double start = ProcessorSeconds();
+  PlanAnswer answer = BERTH_TRY(Plan(question.input->graph, options, budget));
+  answer.seconds = std::max(ProcessorSeconds() - start, 1e-6);
+  cli::VerifyOrDie(question.input->graph, {}, answer);
+  return answer;
+}
+
+Result<std::vector<GraphInput>> RecomputeInputs(Lab& lab) {
+  std::vector<GraphInput> real;
+  if (!lab.options().quick || !lab.options().tables.empty()) {
+    real = BERTH_TRY(lab.Graphs(kAllInputs));
+  }
+  if (lab.options().tables.empty()) {
+    std::erase_if(real, [](const GraphInput& input) {
+      return input.group == "inference" || input.group == "generated";
+    });
+  }
+  std::stable_sort(real.begin(), real.end(), [](const GraphInput& a, const GraphInput& b) {
+    return a.graph.operators.size() < b.graph.operators.size();
+  });
+  const bool given = !lab.options().tables.empty();
+  std::vector<GraphInput> inputs;
+  if (!given) inputs = BERTH_TRY(SmallGraphs(lab));
+  for (GraphInput& input : real) {
+    if (given || BERTH_TRY(HasRoom(input))) inputs.push_back(std::move(input));
+  }
+  for (GraphInput& input : inputs) PriceByBytes(input.graph);
+  return inputs;
+}
+
+std::string ProgramStatus(std::int64_t variables, bool closed, bool has_plan) {
+  if (variables > kMostVariables) return "too large";
+  if (closed) return has_plan ? "closed" : "nothing fits";
+  return has_plan ? "limit" : "no plan";
+}
 
 Result<void> OllaRecomputation(Lab& lab) {
   const double limit = lab.TimeLimit(10);
@@ -302,13 +302,13 @@ Result<void> OllaRecomputation(Lab& lab) {
     lab.Say("Left out: " + available.error().message + ".");
     return {};
   }
-  const auto inputs = BERTH_TRY(Inputs(lab));
+  const auto inputs = BERTH_TRY(RecomputeInputs(lab));
   std::vector<Case> cases;
   Sheet sheet = EmptySheet();
   int open = 0;  // Real graphs without a closed program.
   for (const GraphInput& input : inputs) {
     const bool real = input.group != "generated";
-    if (real && open >= kMostOpen) break;
+    if (real && open >= kMostOpenGraphs) break;
     bool closed = false;
     Budget budget;
     const ProcessorLimit processor_limit(budget, limit);
