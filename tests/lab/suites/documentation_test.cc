@@ -229,6 +229,60 @@ TEST(Documentation, SensitivityToTheCapacity) {
   EXPECT_NE(tables.section().find("2,758 steps instead of 82"), std::string::npos);
 }
 
+TEST(Documentation, MiniMallocOnTheOriginalSuite) {
+  const Tables tables(kPapers, "### Figure 8: the original suite");
+  const auto rows = Results("minimalloc/minimalloc-figure8.csv");
+  ASSERT_EQ(rows.size(), 77U);
+  std::map<std::string, double> policy;  // TelaMalloc's, by input.
+  for (const Row& row : rows) {
+    if (row.at("algorithm") != "telamalloc") continue;
+    policy[row.at("input")] = Number(row, "median_seconds");
+  }
+  struct Of {
+    std::vector<double> seconds;  // Of what it solved,
+    std::vector<double> ratios;   // and relative to TelaMalloc.
+    double runs = 0;
+  };
+  std::map<std::string, Of> by;
+  int once = 0;   // At the limit of a minute.
+  int fewer = 0;  // Solved, with fewer than 25 runs.
+  for (const Row& row : rows) {
+    Of& of = by[row.at("algorithm")];
+    of.runs += Number(row, "runs");
+    if (row.at("status") != "solved") {
+      EXPECT_EQ(row.at("runs"), "1");
+      EXPECT_GE(Number(row, "median_seconds"), 60);
+      ++once;
+      continue;
+    }
+    const double seconds = Number(row, "median_seconds");
+    of.seconds.push_back(seconds);
+    of.ratios.push_back(seconds / policy.at(row.at("input")));
+    if (row.at("runs") != "25") {
+      EXPECT_GE(Number(row, "runs") * Number(row, "most_seconds"), 60);
+      ++fewer;
+    }
+  }
+  EXPECT_EQ(once, 7);
+  EXPECT_EQ(fewer, 4);
+  const std::map<std::string, std::string> names = {{"csp", "CSP"},
+                                                    {"meta-csp", "meta-CSP"},
+                                                    {"ilp", "ILP"},
+                                                    {"telamalloc", "TelaMalloc"},
+                                                    {"canonical", "MiniMalloc's search"},
+                                                    {"niche", "Berth `niche`"},
+                                                    {"auto", "Berth `auto`"}};
+  ASSERT_EQ(by.size(), names.size());
+  for (const auto& [algorithm, of] : by) {
+    const bool itself = algorithm == "telamalloc";
+    const auto [least, most] = std::minmax_element(of.ratios.begin(), of.ratios.end());
+    tables.Expect(names.at(algorithm),
+                  {static_cast<double>(of.seconds.size()),
+                   *std::max_element(of.seconds.begin(), of.seconds.end()), Median(of.ratios),
+                   itself ? NAN : *least, itself ? NAN : *most, of.runs});
+  }
+}
+
 TEST(Documentation, InstructionsOnArm) {
   const Tables tables(kPapers, "### Figure 12 on ARM: instructions");
   const auto rows = Results("telamalloc/telamalloc-figure12-instructions.csv");
