@@ -283,6 +283,40 @@ TEST(Documentation, MiniMallocOnTheOriginalSuite) {
   }
 }
 
+TEST(Documentation, SlowSolversWithAMinute) {
+  const Tables tables(kPapers, "### Figure 9: the extended suite");
+  std::map<std::string, std::vector<double>> solved;  // By algorithm, within each time.
+  std::map<std::string, int> inputs;
+  int once = 0;
+  int fewer = 0;
+  for (const Row& row : Results("minimalloc/minute-models/minimalloc-figure9.csv")) {
+    ++inputs[row.at("algorithm")];
+    std::vector<double>& counts = solved[row.at("algorithm")];
+    counts.resize(6, 0);
+    const double seconds = Number(row, "median_seconds");
+    if (row.at("status") != "solved") {
+      EXPECT_EQ(row.at("runs"), "1");
+      EXPECT_GE(seconds, 60);
+      ++once;
+      continue;
+    }
+    fewer += row.at("runs") != "25" ? 1 : 0;
+    double limit = 1e-3;
+    for (double& count : counts) {
+      count += seconds <= std::min(limit, 60.0) ? 1 : 0;
+      limit *= 10;
+    }
+  }
+  EXPECT_EQ(once, 6);
+  EXPECT_EQ(fewer, 5);
+  const std::map<std::string, std::string> names = {{"csp", "CSP"}, {"meta-csp", "meta-CSP"}};
+  ASSERT_EQ(solved.size(), names.size());
+  for (const auto& [algorithm, counts] : solved) {
+    EXPECT_EQ(inputs[algorithm], 33);
+    tables.Expect(names.at(algorithm) + ", 33 inputs", counts);
+  }
+}
+
 TEST(Documentation, InstructionsOnArm) {
   const Tables tables(kPapers, "### Figure 12 on ARM: instructions");
   const auto rows = Results("telamalloc/telamalloc-figure12-instructions.csv");
