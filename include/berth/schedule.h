@@ -59,7 +59,7 @@ struct ExactOptions {
   bool beam = true;        // Good orders quickly (beam.h).
   bool annealing = true;   // Lower peaks of wide graphs by moving single operators (anneal.h).
   bool probing = true;     // Order constraints that a limit implies, by minimum cuts (probe.h).
-  bool refuting = true;    // Bisection for the least limit that probing does not refute (refute.h).
+  bool refuting = true;    // Bisection: limits are refuted, or kept to by an order (bisect.h).
   bool best_first = true;  // Search over sets of operators (best_first.h).
   bool bisection = true;   // Also asks for orders far below the best known: raises the bound.
   bool dominance = true;  // What frees at least what it creates, at no cost, runs at once (walk.h).

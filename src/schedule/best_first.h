@@ -47,6 +47,8 @@ class BestFirst {
   // Proved: no order within `limit` has a lower peak (limit + 1 if there is none within it).
   [[nodiscard]] Bytes lower_bound() const { return lower_bound_; }
   [[nodiscard]] const std::vector<Op>& order() const { return order_; }
+  // All units so far.
+  [[nodiscard]] std::int64_t work() const { return work_; }
   [[nodiscard]] std::size_t num_states() const { return records_.size(); }
   [[nodiscard]] std::size_t bytes() const {
     return words_.capacity() * sizeof(Word) + records_.capacity() * sizeof(Record) +

@@ -12,10 +12,10 @@
 #include "base/side_by_side.h"
 #include "schedule/anneal.h"
 #include "schedule/beam.h"
+#include "schedule/bisect.h"
 #include "schedule/cut.h"
 #include "schedule/list.h"
 #include "schedule/question.h"
-#include "schedule/refute.h"
 #include "schedule/window.h"
 
 namespace berth::internal::schedule {
@@ -36,9 +36,8 @@ constexpr std::size_t kChains = kHeats.size();
 constexpr std::int64_t kAnnealingShare = 16;
 // And at most this for each pair of operators: few operators have few orders.
 constexpr std::int64_t kAnnealingOfPair = 500;
-// Work on the bound by refuted limits, in multiples of the work of a turn. Of wide graphs this is
-// the bound that counts.
-constexpr std::int64_t kRefutingShare = 8;
+// Work on bisection, in multiples of the work of a turn.
+constexpr std::int64_t kBisectingShare = 8;
 // Of a large instance, the work of the first turn that refutes limits: orders come first.
 constexpr std::int64_t kWorkBeforeRefuting = 8'000'000;
 // In each of these turns it does so for this many windows.
@@ -164,12 +163,14 @@ class Segment {
       if (peak_ < peak) RaiseBound(floor, stats, budget);
       if (Bound(floor) >= peak_) return;
     }
-    if (lower_ && options_.annealing) {
-      Anneal(floor, stats, budget);
+    // Annealing helps where graphs are wide, and bisection gets no further.
+    bool moved = false;
+    if (lower_ && options_.refuting) {
+      moved = Bisect(floor, stats, budget);
       if (Bound(floor) >= peak_ || budget.Exhausted()) return;
     }
-    if (lower_ && options_.probing && options_.refuting) {
-      Refute(floor, stats, budget);
+    if (lower_ && options_.annealing && !moved) {
+      Anneal(floor, stats, budget);
       if (Bound(floor) >= peak_ || budget.Exhausted()) return;
     }
     PrepareLower(floor);
@@ -245,12 +246,23 @@ class Segment {
     RaiseBound(floor, stats, budget);
   }
 
-  void Refute(Bytes floor, SearchStats& stats, Budget& budget) {
-    if (!refuter_) refuter_.emplace(*whole_);
-    const std::int64_t work = kRefutingShare * work_;
-    const std::int64_t before = refuter_->work();
-    bound_ = refuter_->Advance(Bound(floor), peak_, known_, work, stats, budget);
-    spent_ += refuter_->work() - before;
+  // True if that moved the best order or the bound.
+  bool Bisect(Bytes floor, SearchStats& stats, Budget& budget) {
+    if (!bisector_) bisector_.emplace(*whole_, options_);
+    const std::int64_t before = bisector_->work();
+    const Bytes lowest = Bound(floor);
+    const Bytes bound = bisector_->Advance(
+        {lowest, peak_, known_}, {kBisectingShare * work_, BytesOfHalf(), limits_.threads}, stats,
+        budget);
+    spent_ += bisector_->work() - before;
+    if (bound > lowest) bound_ = bound;
+    const bool found = !bisector_->order().empty();
+    if (found) {
+      Offer(bisector_->order());
+      lower_->AddOrder(order_);
+      RaiseBound(floor, stats, budget);
+    }
+    return found || bound > lowest;
   }
 
   // Searches the windows around the highest steps for a turn.
@@ -374,7 +386,7 @@ class Segment {
   std::vector<Op> tight_;  // Of a large instance: operators, those of the largest cuts first.
   std::size_t next_tight_ = 0;
   bool looked_at_windows_ = false;
-  std::optional<Refuter> refuter_;
+  std::optional<Bisector> bisector_;
   std::optional<Question> lower_;  // About a peak one byte lower than the best,
   std::optional<Question> half_;   // and one half-way down to the bound.
 };

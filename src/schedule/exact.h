@@ -15,8 +15,8 @@
 // Of more than ExactLimits::many_ops operators, greedy list orders (schedule/list.h) take the place
 // of the beams, and windows (schedule/window.h) come before the questions. The questions need a set
 // of operators for each operator; where the memory is too little for that, the search ends with the
-// windows. After the first turn annealing (schedule/anneal.h) also looks for lower peaks, and
-// refuted limits (schedule/refute.h) raise the bound.
+// windows. After the first turn, bisection (schedule/bisect.h) raises the bound and lowers the peak; where it
+// moves neither, annealing (schedule/anneal.h) looks for lower peaks.
 //
 // What does not need each other's result runs side by side (base/side_by_side.h): the chains of annealing,
 // the beams, the directions of best-first search and, in turns that are long enough, both questions; the order

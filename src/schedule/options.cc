@@ -104,7 +104,9 @@ constexpr std::array kRows = {
     BERTH_EXACT(annealing,
                 "Simulated annealing looks for better orders between the other searches."),
     BERTH_EXACT(probing, "Minimum cuts find the order constraints that a limit implies."),
-    BERTH_EXACT(refuting, "Bisection looks for the least limit that probing does not refute."),
+    BERTH_EXACT(
+        refuting,
+        "Bisection refutes limits, by constraints and states, or finds orders within them."),
     BERTH_EXACT(best_first, "Best-first search over sets of operators."),
     BERTH_EXACT(bisection, "Also asks for orders far below the best known, to raise the bound."),
     BERTH_EXACT(dominance,

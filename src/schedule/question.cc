@@ -14,6 +14,10 @@ constexpr std::size_t kWiden = 8;         // Factor from one beam to the next.
 // irregular graphs; with no limit a beam takes seconds if hundreds of operators are ready.
 constexpr std::int64_t kBeamShare = 32;
 
+// A question for any order gives states this part of the work while constraints are still found, as states
+// begin anew with each of them.
+constexpr std::int64_t kEarlyShare = 4;
+
 }  // namespace
 
 Question::Question(const Instance& instance, const ExactOptions& options, Bytes floor, Bytes limit)
@@ -22,7 +26,20 @@ Question::Question(const Instance& instance, const ExactOptions& options, Bytes 
   stable_ = !options_.probing;
 }
 
+Question::Question(const Instance& instance, const ExactOptions& options, Bytes limit,
+                   Precedence implied)
+    : instance_(instance),
+      options_(options),
+      floor_(limit),
+      limit_(limit),
+      lower_bound_(0),
+      any_order_(true) {
+  if (options_.probing) prober_.emplace(instance_, std::move(implied), limit_);
+  stable_ = !options_.probing;
+}
+
 void Question::LowerLimit(Bytes limit) {
+  BERTH_DCHECK(!any_order_);  // What ran at once within the old limit may exceed the new one.
   if (limit >= limit_) return;
   limit_ = limit;
   if (prober_) {
@@ -38,8 +55,10 @@ Question::Found Question::Probe(std::int64_t work, Budget& budget) {
   Found found;
   const std::int64_t cuts = prober_->cuts();
   const std::size_t constraints = prober_->precedence().added().size();
+  const std::int64_t before = prober_->work();
   const Prober::Verdict verdict = prober_->Run(work, budget);
   found.cuts = prober_->cuts() - cuts;
+  found.work = prober_->work() - before;
   found.constraints = static_cast<std::int64_t>(prober_->precedence().added().size() - constraints);
   stable_ = verdict == Prober::Verdict::kStable;
   if (verdict == Prober::Verdict::kContradiction) found.answer = Answer::kImpossible;
@@ -95,8 +114,11 @@ Question::Found Question::RunBestFirst(bool backwards, std::int64_t work, std::s
   }
   Found found;
   const std::size_t states = search->num_states();
-  const BestFirst::Verdict verdict = search->Run(work, bytes, budget);
+  const std::int64_t before = search->work();
+  const std::int64_t share = any_order_ && !stable_ ? kEarlyShare : 1;
+  const BestFirst::Verdict verdict = search->Run(work / share, bytes, budget);
   found.states = static_cast<std::int64_t>(search->num_states() - states);
+  found.work = search->work() - before;
   if (verdict == BestFirst::Verdict::kFound) {
     found.answer = Answer::kFound;
     found.order = search->order();
@@ -111,7 +133,7 @@ std::size_t Question::NumTasks(Stage stage, std::int64_t work) const {
   if (stage == Stage::kBestFirst) return options_.best_first ? directions : 0;
   // Most known orders are optimal already, and little best-first search proves it, so beams come
   // later.
-  if (!options_.beam || (first_turn_ && options_.best_first)) return 0;
+  if (!options_.beam || any_order_ || (first_turn_ && options_.best_first)) return 0;
   return static_cast<std::int64_t>(width_ * instance_.num_ops) * 200 < work ? 2 * directions : 0;
 }
 
@@ -120,7 +142,10 @@ AfterTask Question::RunTask(Stage stage, std::size_t k, std::int64_t work, std::
   found_[k] = {};
   if (stage == Stage::kProbing) {
     if (!stable_) found_[k] = Probe(work, budget);
-    if (found_[k].answer == Answer::kOpen && !budget.TimeIsUp()) Rebuild(budget);
+    const bool constraints_alone = any_order_ && !options_.best_first;
+    if (found_[k].answer == Answer::kOpen && !constraints_alone && !budget.TimeIsUp()) {
+      Rebuild(budget);
+    }
   } else if (stage == Stage::kBeams) {
     found_[k] = RunBeam(k, kBeamShare * work, budget);
   } else {
@@ -139,6 +164,7 @@ Question::Answer Question::EndStage(Stage stage, std::size_t counted, std::size_
     stats.cuts += found.cuts;
     stats.constraints += found.constraints;
     stats.states += found.states;
+    work_ += found.work;
     out_of_work = out_of_work || found.out_of_work;
     if (found.answer == Answer::kFound) Take(found.order, IsBackwards(k));
     if (found.answer == Answer::kImpossible) lower_bound_ = limit_ + 1;
@@ -150,7 +176,7 @@ Question::Answer Question::EndStage(Stage stage, std::size_t counted, std::size_
   if (stage != Stage::kBestFirst) return answer;
   first_turn_ = false;
   if (!options_.best_first) {
-    exhausted_ = stable_ && (!options_.beam || width_ == kMostWidth);
+    exhausted_ = stable_ && (!options_.beam || any_order_ || width_ == kMostWidth);
     return answer;
   }
   exhausted_ = true;
@@ -161,7 +187,9 @@ Question::Answer Question::EndStage(Stage stage, std::size_t counted, std::size_
       search.reset();  // Its sibling has answered, and it may have gone on until it heard of that.
       continue;
     }
-    lower_bound_ = std::max(lower_bound_, std::min(limit_ + 1, search->lower_bound()));
+    if (!any_order_) {
+      lower_bound_ = std::max(lower_bound_, std::min(limit_ + 1, search->lower_bound()));
+    }
     exhausted_ = exhausted_ && search->bytes() > bytes;
   }
   return answer;

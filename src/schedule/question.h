@@ -23,6 +23,7 @@
 #include "schedule/beam.h"
 #include "schedule/best_first.h"
 #include "schedule/instance.h"
+#include "schedule/precedence.h"
 #include "schedule/probe.h"
 #include "schedule/reduce.h"
 
@@ -36,8 +37,13 @@ class Question {
     kOpen,        // Not known yet.
   };
 
-  // `instance` and `options` must outlive this. No order has a peak below `floor`.
+  // Asks for an order of least peak within the limit. `instance` and `options` must outlive this. No order has a
+  // peak below `floor`.
   Question(const Instance& instance, const ExactOptions& options, Bytes floor, Bytes limit);
+  // Asks for any order within the limit, by states and constraints alone. Steps within the limit cost nothing then:
+  // states are seen depth first, and dominance is strongest. Proofs of orders look at states in the same way
+  // (schedule/state_log.h). `implied`: constraints that the limit is known to imply, at least those of the instance.
+  Question(const Instance& instance, const ExactOptions& options, Bytes limit, Precedence implied);
 
   // A known order, of any peak; saves work.
   void AddOrder(const std::vector<Op>& order) {
@@ -60,12 +66,21 @@ class Question {
                     Budget& budget);
   // Once a stage has ended: what the first `counted` of its tasks have found.
   Answer EndStage(Stage stage, std::size_t counted, std::size_t bytes, SearchStats& stats);
+  // Of a question for an order of least peak.
   void LowerLimit(Bytes limit);
 
   [[nodiscard]] const std::vector<Op>& order() const { return order_; }
   // Proved: no order has a lower peak. At most limit + 1.
   [[nodiscard]] Bytes lower_bound() const { return lower_bound_; }
   [[nodiscard]] Bytes limit() const { return limit_; }
+  // Of probing and states so far, in units of a few nanoseconds.
+  [[nodiscard]] std::int64_t work() const { return work_; }
+  // What the limit implies, as far as it is known; null without probing.
+  [[nodiscard]] const Precedence* implied() const {
+    return prober_ ? &prober_->precedence() : nullptr;
+  }
+  // The limit implies no more than that, and no contradiction.
+  [[nodiscard]] bool is_consistent() const { return prober_ && stable_; }
   // No method can do more within the allowed memory.
   [[nodiscard]] bool exhausted() const { return exhausted_; }
 
@@ -78,6 +93,7 @@ class Question {
     std::int64_t cuts = 0;
     std::int64_t constraints = 0;
     std::int64_t states = 0;
+    std::int64_t work = 0;
   };
 
   Found Probe(std::int64_t work, Budget& budget);
@@ -91,6 +107,8 @@ class Question {
   const ExactOptions& options_;
   Bytes floor_, limit_;
   Bytes lower_bound_;
+  bool any_order_ = false;  // Within the limit will do.
+  std::int64_t work_ = 0;
   std::optional<Prober> prober_;
   bool stable_ = false;
   bool first_turn_ = true;

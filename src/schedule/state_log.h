@@ -3,8 +3,8 @@
 // Best-first search (schedule/best_first.h) that finds no order within a limit has seen all states which can
 // be reached within it. Here they are looked at once more, in a sequence that a checker can follow with
 // one state in memory and without a table: below each state its next ones, and for a state that was
-// seen before its number. Dominance (schedule/walk.h) needs the limit alone here, not the peak so far,
-// so there are mostly fewer states than in the search.
+// seen before its number. Dominance (schedule/walk.h) needs the limit alone here, not the peak so far, as in
+// bisection (schedule/bisect.h).
 //
 // Operators that free nothing in any order are late (schedule/reduce.h): they run with the first
 // operator that needs them. Those that create nothing are not taken out, as dominance runs them at once.

@@ -8,9 +8,9 @@
 
 #include "base/check.h"
 #include "base/side_by_side.h"
+#include "schedule/bisect.h"
 #include "schedule/exact.h"
 #include "schedule/reduce.h"
-#include "schedule/refute.h"
 
 namespace berth::internal::schedule {
 namespace {
@@ -241,7 +241,10 @@ bool WindowSearch::RaiseBoundAround(Op v, Bytes floor, SearchStats& stats, Budge
   const Bytes bound = std::max(floor, bound_);
   const Bytes peak = PeakOf(reduced, program);
   if (peak > bound) {
-    bound_ = Refuter(reduced).Advance(bound, peak, {program}, kWorkOfRefuting, stats, budget);
+    ExactOptions options = options_;  // Only the bound counts.
+    options.best_first = false;
+    bound_ = Bisector(reduced, options)
+                 .Advance({bound, peak, {program}}, {kWorkOfRefuting, 0, 1}, stats, budget);
   }
   return true;
 }

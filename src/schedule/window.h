@@ -65,7 +65,7 @@ class WindowSearch {
   bool Advance(Bytes floor, std::int64_t work, std::size_t bytes, int threads, SearchStats& stats,
                Budget& budget);
 
-  // Refutes limits (schedule/refute.h) for the operators of a window around v by themselves. No order
+  // Refutes limits (schedule/bisect.h) for the operators of a window around v by themselves. No order
   // has a peak below `floor`. Returns false, at once, if v is close to an operator of an earlier
   // call.
   bool RaiseBoundAround(Op v, Bytes floor, SearchStats& stats, Budget& budget);

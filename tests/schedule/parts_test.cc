@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "schedule/best_first.h"
+#include "schedule/bisect.h"
 #include "schedule/cut.h"
 #include "schedule/instance.h"
 #include "schedule/precedence.h"
 #include "schedule/probe.h"
+#include "schedule/question.h"
 #include "schedule/reduce.h"
-#include "schedule/refute.h"
 #include "schedule/walk.h"
 #include "tests/schedule/brute.h"
 
@@ -163,8 +164,43 @@ TEST(Prober, LeavesAnOrderWithinTheLimit) {
   EXPECT_GT(contradictions, 450u);
 }
 
-// Bisection ends where probing finds no contradiction, in one go or in small parts.
-TEST(Refuter, FindsTheLeastLimitThatIsConsistent) {
+// For any order within a limit: dominance up to the limit changes no answer.
+TEST(Question, DecidesEachLimit) {
+  std::size_t found = 0;
+  std::size_t impossible = 0;
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+    SCOPED_TRACE(seed);
+    const Instance instance = RandomInstance(seed);
+    const Bytes least = Brute(instance).LeastPeak();
+    ExactOptions options;
+    options.probing = seed % 3 != 0;
+    options.reduction = seed % 5 != 0;
+    options.backwards = seed % 2 != 0;
+    for (Bytes limit = least - 2; limit <= least + 8; ++limit) {
+      Question question(instance, options, limit, Precedence(instance));
+      Budget budget;
+      SearchStats stats;
+      // In one go, or resumed after each state.
+      const std::vector<Asked> asked{
+          {&question, seed % 4 == 0 ? 50 : kNone / 4, std::size_t{1} << 30}};
+      Question::Answer answer = Question::Answer::kOpen;
+      for (int turn = 0; turn < 100'000 && answer == Question::Answer::kOpen; ++turn) {
+        answer = AdvanceTogether(asked, 1, stats, budget).front();
+      }
+      ASSERT_EQ(answer, limit < least ? Question::Answer::kImpossible : Question::Answer::kFound);
+      ++(limit < least ? impossible : found);
+      if (limit < least) continue;
+      ASSERT_TRUE(IsOrder(instance, question.order()));
+      ASSERT_LE(PeakOf(instance, question.order()), limit);
+    }
+  }
+  EXPECT_EQ(found, 9'000u);
+  EXPECT_EQ(impossible, 2'000u);
+}
+
+// With states it ends at the least peak; with constraints alone, where probing finds no contradiction. In one
+// go or in small parts.
+TEST(Bisector, FindsTheLeastPeakOrTheLeastLimitThatIsConsistent) {
   std::size_t equal = 0;
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     SCOPED_TRACE(seed);
@@ -173,26 +209,43 @@ TEST(Refuter, FindsTheLeastLimitThatIsConsistent) {
     const Reduction reduction = Reduce(original, Program(original.num_ops), true, budget);
     const Instance& instance = seed % 2 == 0 ? original : reduction.instance;
     if (instance.num_ops == 0) continue;
-    const std::vector<Op> program = Program(instance.num_ops);
-    const Bytes peak = PeakOf(instance, program);
+    const std::vector<std::vector<Op>> orders = {Program(instance.num_ops)};
+    const Bytes peak = PeakOf(instance, orders.front());
     const Bytes start = LiveAtStart(instance);
+    const Bytes least = std::max(start, Brute(instance).LeastPeak());
     SearchStats stats;
-    Refuter refuter(instance);
-    const Bytes bound = refuter.Advance(start, peak, {program}, kNone / 4, stats, budget);
-    const Bytes least = Brute(instance).LeastPeak();
-    ASSERT_LE(bound, least);
-    equal += bound == least ? 1 : 0;
-    for (Bytes limit = start; limit < peak; ++limit) {
-      Prober prober(instance, Precedence(instance), limit);
-      const bool refuted = prober.Run(kNone / 4, budget) == Prober::Verdict::kContradiction;
-      ASSERT_EQ(refuted, limit < bound);
+    constexpr std::size_t kBytes = std::size_t{1} << 30;
+    for (const bool states : {true, false}) {
+      ExactOptions options;
+      options.best_first = states;
+      Bisector bisector(instance, options);
+      const Bytes bound =
+          bisector.Advance({start, peak, orders}, {kNone / 4, kBytes, 1}, stats, budget);
+      ASSERT_LE(bound, least);
+      Bisector in_parts(instance, options);
+      Bytes raised = start;
+      Bytes lowered = peak;
+      for (int turn = 0; turn < 200; ++turn) {
+        raised = in_parts.Advance({raised, lowered, orders}, {2000, kBytes, 1}, stats, budget);
+        if (!in_parts.order().empty()) lowered = PeakOf(instance, in_parts.order());
+      }
+      ASSERT_EQ(raised, bound);
+      if (states) {
+        ASSERT_EQ(bound, least);
+        ASSERT_EQ(lowered, least);
+        ASSERT_EQ(peak == least, bisector.order().empty());
+        if (peak > least) {
+          ASSERT_EQ(PeakOf(instance, bisector.order()), least);
+        }
+        continue;
+      }
+      equal += bound == least ? 1 : 0;
+      for (Bytes limit = start; limit < peak; ++limit) {
+        Prober prober(instance, Precedence(instance), limit);
+        const bool refuted = prober.Run(kNone / 4, budget) == Prober::Verdict::kContradiction;
+        ASSERT_EQ(refuted, limit < bound);
+      }
     }
-    Refuter in_parts(instance);
-    Bytes raised = start;
-    for (int turn = 0; turn < 200; ++turn) {
-      raised = in_parts.Advance(raised, peak, {program}, 2000, stats, budget);
-    }
-    ASSERT_EQ(raised, bound);
   }
   EXPECT_GT(equal, 1900u);
 }
