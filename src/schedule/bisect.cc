@@ -4,6 +4,8 @@
 #include <array>
 #include <numeric>
 
+#include "base/check.h"
+
 namespace berth::internal::schedule {
 namespace {
 
@@ -64,6 +66,7 @@ bool Bisector::AskNext(Bytes bound, Bytes peak, const std::vector<std::vector<Op
   question_.reset();
   const Bytes limit = NextLimit(bound, peak);
   if (limit < bound) return false;
+  BERTH_DCHECK(limit <= consistent_);  // What a limit implies holds for lower ones alone.
   const auto& implied = consistent_ < kNotKnown ? of_consistent_ : of_found_;
   question_.emplace(instance_, options_, limit, implied ? *implied : Precedence(instance_));
   slice_ = options_.best_first ? kFirstSlice : effort_;
@@ -100,7 +103,7 @@ Bytes Bisector::Advance(const Known& known, const Effort& effort, SearchStats& s
       consistent_ = kNotKnown;
       of_consistent_.reset();
     }
-    if (ceiling_ < bound) ceiling_ = kNotKnown;
+    if (ceiling_ < bound) ceiling_ = consistent_;
     if (!question_ || question_->limit() < bound || question_->limit() >= peak) {
       if (!AskNext(bound, peak, known.orders)) break;
     }

@@ -80,7 +80,7 @@ class Bisector {
   // The least limit known to be consistent, and what it implies.
   Bytes consistent_ = kNotKnown;
   std::optional<Precedence> of_consistent_;
-  // The least limit that stayed open in this round, with `effort_` units of work.
+  // The least limit that stayed open in this round, with `effort_` units of work; at most consistent_.
   Bytes ceiling_ = kNotKnown;
   bool all_exhausted_ = true;  // Those that stayed open in this round.
   bool exhausted_ = false;
