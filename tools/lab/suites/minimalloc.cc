@@ -27,6 +27,7 @@ Result<void> Figure8(Lab& lab) {
   auto inputs = BERTH_TRY(lab.Models(lab.Inputs(11, 3)));
   const std::vector<Contender> contenders = AllContenders(lab);
   std::vector<Bout> bouts;
+  bouts.reserve(inputs.size());
   for (const SuiteInput& input : inputs) {
     bouts.push_back(lab.Compare("figure 8", input, PercentOf(input.least, 110), contenders, limit,
                                 lab.Rounds()));
