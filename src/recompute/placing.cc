@@ -91,19 +91,20 @@ void SequencePlacer::Begin() {
   }
 }
 
-Result<std::optional<Bytes>> SequencePlacer::Probe(Budget& whole) {
+Result<std::optional<Bytes>> SequencePlacer::Probe(Bytes far, Budget& whole) {
   const Sequence sequence = search_.best()->sequence;
   Budget part(whole, kShareOfProbe);
   if (BERTH_TRY(Try(sequence, kNodesOfPlacing, part))) return std::nullopt;
   calms_ = true;
   for (std::uint64_t k = 0; k < kMostProbed && !part.Exhausted(); ++k) {
+    if (k > 0 && LowestExcess() > far) break;
     Budget some(part, kShareOfProbed);
     if (BERTH_TRY(TryCalmed(sequence, options_.seed + k, some))) return std::nullopt;
   }
   if (lowest_ == kMaxBytes) return std::nullopt;
   const Bytes excess = LowestExcess();
   const std::vector<Found>& found = search_.found();
-  if (found.size() > 1 && !part.Exhausted()) {  // The one before, for a plan.
+  if (excess <= far && found.size() > 1 && !part.Exhausted()) {  // The one before, for a plan.
     static_cast<void>(BERTH_TRY(TryCalmed(found[found.size() - 2].sequence, options_.seed, part)));
   }
   return excess;

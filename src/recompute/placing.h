@@ -40,8 +40,8 @@ class SequencePlacer {
   void Begin();
 
   // Tries the first good sequence in part of `part`. If it has no offsets, the bytes that the lowest ones
-  // exceed the capacity by, if there are any.
-  Result<std::optional<Bytes>> Probe(Budget& part);
+  // exceed the capacity by, if there are any. By more than `far` is not worth another try.
+  Result<std::optional<Bytes>> Probe(Bytes far, Budget& part);
   // The best sequence, which has no offsets, is tried again later. The first one that was found serves in
   // place of a dearer one.
   void KeepForLater();

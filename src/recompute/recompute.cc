@@ -44,10 +44,12 @@ constexpr double kShareOfOn = 0.6;
 constexpr int kMostRoundsOn = 6;
 // Less memory to search for, in ten-thousandths, where the best sequence has no addresses; and how near the
 // most with which it has none and the least with which it has some come: by that, or by one part in
-// kNearestPart of the latter.
-constexpr int kTighter[] = {25, 50, 100, 200, 400, 700, 1000};
+// kNearestPart of the latter. From the latter, one part in kPartOfStep of the way to the former at a time: a
+// search and its placements take as long where they fail, and nearer by they seldom do.
+constexpr int kTighter[] = {25, 50, 100, 200, 300, 400, 700, 1000};
 constexpr int kNearest = 5;
 constexpr int kNearestPart = 4;
+constexpr int kPartOfStep = 4;
 // The same for the first search, where the first good sequence has none: at least, and at most.
 constexpr int kLeastReduced = 50;
 constexpr int kMostReduced = 200;
@@ -137,8 +139,9 @@ class Planner {
   // they exceed the capacity by: from there it is not far to the sequences that have some.
   Result<void> ReduceForPlacing(Budget& part) {
     if (!search_.best() || !options_.rules.exchange) return {};
-    const std::optional<Bytes> excess = BERTH_TRY(placer_.Probe(part));
+    const std::optional<Bytes> excess = BERTH_TRY(placer_.Probe(LessBy(kMostReduced), part));
     if (!excess) return {};
+    first_is_far_ = *excess > LessBy(kMostReduced);
     const Wide tenthousandths = Wide{*excess} * 10'000 / std::max<Bytes>(options_.capacity, 1);
     const int less =
         static_cast<int>(std::clamp<Wide>(tenthousandths, kLeastReduced, kMostReduced));
@@ -170,21 +173,25 @@ class Planner {
     return placer_.PlaceAgainAtLast();
   }
 
-  // With a reduction of `with` there are offsets, with one of `without` there are none.
+  // With a reduction of `with` there are offsets, with one of `without` there are none. Sequences without offsets
+  // are tried again in turn, but not yet the first one if it is far from having some.
   Result<void> Approach(int without, int with) {
+    bool again = !std::exchange(first_is_far_, false);
     while (with - without > std::max(kNearest, with / kNearestPart) && placer_.MayGoOn()) {
-      BERTH_TRY(placer_.PlaceAgain());
-      const int middle = without + (with - without) / 2;
-      const std::optional<bool> placed = BERTH_TRY(PlaceWithLess(middle));
+      if (again) BERTH_TRY(placer_.PlaceAgain());
+      again = true;
+      const int less = with - (with - without) / kPartOfStep;
+      const std::optional<bool> placed = BERTH_TRY(PlaceWithLess(less));
       if (!placed) break;
-      (*placed ? with : without) = middle;
+      (*placed ? with : without) = less;
     }
     return placer_.PlaceAgainAtLast();
   }
 
-  [[nodiscard]] Bytes CapacityWith(int less) const {
-    return options_.capacity - static_cast<Bytes>(Wide{options_.capacity} * less / 10'000);
+  [[nodiscard]] Bytes LessBy(int less) const {
+    return static_cast<Bytes>(Wide{options_.capacity} * less / 10'000);
   }
+  [[nodiscard]] Bytes CapacityWith(int less) const { return options_.capacity - LessBy(less); }
 
   // With a capacity reduced by so many ten-thousandths. Nothing if one operator needs more, or if nothing
   // is found.
@@ -249,7 +256,8 @@ class Planner {
   PlanAnswer answer_;
   SequenceSearch search_;
   SequencePlacer placer_;
-  int less_ = 0;  // The first search reduced the capacity by so many ten-thousandths.
+  int less_ = 0;               // The first search reduced the capacity by so many ten-thousandths.
+  bool first_is_far_ = false;  // From having offsets: the first good sequence.
   bool out_of_budget_ = false;
   bool out_of_memory_ = false;
 };
