@@ -11,12 +11,8 @@ namespace {
 
 // A round ends where the limits that are left lie within this part of the gap.
 constexpr Bytes kFinest = 16;
-// Work on each limit in the first round, in units of a few nanoseconds, and the factor from each
-// round to the next.
-constexpr std::int64_t kFirstEffort = 4'000'000;
+// The factors from the work on a limit in one round, and in one turn, to that in the next.
 constexpr std::int64_t kMoreEffort = 4;
-// Of the first turn of a question, and the factor from each turn to the next.
-constexpr std::int64_t kFirstSlice = 500'000;
 constexpr std::int64_t kMoreSlice = 2;
 // Of the work of a call, for each direction where only states are left. That is little: an order within the
 // least consistent limit is found soon or never, and to refute limits one by one takes longer than to refute all
@@ -25,8 +21,8 @@ constexpr std::int64_t kShareOfStates = 32;
 
 }  // namespace
 
-Bisector::Bisector(const Instance& instance, const ExactOptions& options)
-    : instance_(instance), options_(options), effort_(kFirstEffort) {
+Bisector::Bisector(const Instance& instance, const ExactOptions& options, const Pace& pace)
+    : instance_(instance), options_(options), pace_(pace), effort_(pace.effort) {
   Bytes divisor = 0;
   for (const FlowBuffer& buffer : instance.buffers) divisor = std::gcd(divisor, buffer.bytes);
   unit_ = std::max<Bytes>(1, divisor);
@@ -58,7 +54,7 @@ Bytes Bisector::NextLimit(Bytes bound, Bytes peak) {
     limit = Middle(bound, peak);
   }
   // All below the least consistent limit are refuted, so states are what is left.
-  if (limit < bound && consistent_ < peak) return consistent_;
+  if (limit < bound && consistent_ < peak && options_.best_first) return consistent_;
   return limit;
 }
 
@@ -66,10 +62,10 @@ bool Bisector::AskNext(Bytes bound, Bytes peak, const std::vector<std::vector<Op
   question_.reset();
   const Bytes limit = NextLimit(bound, peak);
   if (limit < bound) return false;
-  BERTH_DCHECK(limit <= consistent_);  // What a limit implies holds for lower ones alone.
+  BERTH_CHECK(limit <= consistent_);  // What a limit implies holds for lower ones alone.
   const auto& implied = consistent_ < kNotKnown ? of_consistent_ : of_found_;
   question_.emplace(instance_, options_, limit, implied ? *implied : Precedence(instance_));
-  slice_ = options_.best_first ? kFirstSlice : effort_;
+  slice_ = options_.best_first ? pace_.slice : effort_;
   for (const auto& order : orders) question_->AddOrder(order);
   return true;
 }
@@ -108,9 +104,10 @@ Bytes Bisector::Advance(const Known& known, const Effort& effort, SearchStats& s
       if (!AskNext(bound, peak, known.orders)) break;
     }
     const bool states_alone = question_->limit() == consistent_;
-    if (states_alone) slice_ = std::max(kFirstSlice, effort.work / kShareOfStates);
+    if (states_alone) slice_ = std::max(pace_.slice, effort.work / kShareOfStates);
     const std::int64_t before = question_->work();
-    const std::array asked{Asked{&*question_, slice_, effort.bytes}};
+    const std::int64_t slice = options_.best_first ? slice_ : std::min(slice_, end - work_);
+    const std::array asked{Asked{&*question_, slice, effort.bytes}};
     const Question::Answer answer = AdvanceTogether(asked, effort.threads, stats, budget).front();
     work_ += std::max<std::int64_t>(1, question_->work() - before);
     slice_ *= kMoreSlice;

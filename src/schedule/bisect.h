@@ -13,7 +13,8 @@
 // as much. So each limit first gets little work, and where it stays open, lower ones come next; those that are
 // left get more in the next round. What a limit implies holds for all lower ones, so they begin with it.
 //
-// Cost: that of a question, for each of some five limits in a round.
+// Cost: that of a question, for each of some five limits in a round, and below a consistent limit for as many as
+// bisection down to the unit takes.
 #ifndef BERTH_SCHEDULE_BISECT_H_
 #define BERTH_SCHEDULE_BISECT_H_
 
@@ -33,8 +34,16 @@ namespace berth::internal::schedule {
 
 class Bisector {
  public:
+  // Work in units of a few nanoseconds: on a limit in the first round, and in the first turn of a question.
+  struct Pace {
+    std::int64_t effort = 4'000'000;
+    std::int64_t slice = 500'000;
+  };
+
   // `instance` must outlive this.
-  Bisector(const Instance& instance, const ExactOptions& options);
+  Bisector(const Instance& instance, const ExactOptions& options)
+      : Bisector(instance, options, Pace()) {}
+  Bisector(const Instance& instance, const ExactOptions& options, const Pace& pace);
   Bisector(const Bisector&) = delete;
   Bisector& operator=(const Bisector&) = delete;
 
@@ -58,8 +67,6 @@ class Bisector {
   [[nodiscard]] const std::vector<Op>& order() const { return order_; }
   // All units so far.
   [[nodiscard]] std::int64_t work() const { return work_; }
-  // Nothing is left to do within the allowed memory.
-  [[nodiscard]] bool exhausted() const { return exhausted_; }
 
  private:
   static constexpr Bytes kNotKnown = std::numeric_limits<Bytes>::max();
@@ -74,6 +81,7 @@ class Bisector {
 
   const Instance& instance_;
   const ExactOptions options_;
+  const Pace pace_;
   Bytes unit_ = 1;  // All peaks are equal modulo this.
   // The constraints of the least limit that an order keeps to.
   std::optional<Precedence> of_found_;
@@ -83,7 +91,7 @@ class Bisector {
   // The least limit that stayed open in this round, with `effort_` units of work; at most consistent_.
   Bytes ceiling_ = kNotKnown;
   bool all_exhausted_ = true;  // Those that stayed open in this round.
-  bool exhausted_ = false;
+  bool exhausted_ = false;     // Nothing is left to do within the allowed memory.
   std::int64_t effort_;
   std::int64_t slice_ = 0;  // Of the next turn of the question.
   std::int64_t work_ = 0;

@@ -342,9 +342,9 @@ class Segment {
     half_.emplace(*whole_, options_, floor, lowest + (peak_ - lowest) / 2);
     AddOrders(*half_);
   }
-  // Two searches of each question have states at the same time.
-  [[nodiscard]] std::size_t BytesOfLower() const { return limits_.most_bytes / 3; }
-  [[nodiscard]] std::size_t BytesOfHalf() const { return limits_.most_bytes / 6; }
+  // Two searches of each question, and of bisection, have states at the same time.
+  [[nodiscard]] std::size_t BytesOfLower() const { return limits_.most_bytes / 4; }
+  [[nodiscard]] std::size_t BytesOfHalf() const { return limits_.most_bytes / 8; }
 
   void AskTogether(Bytes floor, SearchStats& stats, Budget& budget) {
     std::vector<Asked> asked{{&*lower_, work_, BytesOfLower()}};

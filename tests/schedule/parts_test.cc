@@ -250,6 +250,72 @@ TEST(Bisector, FindsTheLeastPeakOrTheLeastLimitThatIsConsistent) {
   EXPECT_GT(equal, 1900u);
 }
 
+// Operators that read one to three of the latest buffers.
+Instance IrregularInstance(std::uint64_t seed) {
+  Random random(seed);
+  const auto n = static_cast<Op>(random.Uniform(30, 50));
+  const std::int64_t reach = random.Uniform(8, 28);
+  std::vector<std::pair<Op, Op>> edges;
+  std::vector<FlowBuffer> buffers;
+  for (Op v = 0; v < n; ++v) {
+    buffers.push_back({random.Uniform(1, 64), false, false, {v}, {}});
+    for (std::int64_t k = v > 0 ? random.Uniform(1, 3) : 0; k > 0; --k) {
+      const auto u = static_cast<Op>(random.Uniform(std::max<std::int64_t>(0, v - reach), v - 1));
+      std::vector<Op>& consumers = buffers[u].consumers;
+      if (!consumers.empty() && consumers.back() == v) continue;
+      consumers.push_back(v);
+      edges.emplace_back(u, v);
+    }
+  }
+  for (Op v = 0; v < n; ++v) {
+    if (buffers[v].consumers.empty()) buffers[v].consumers = {v};
+  }
+  return MakeInstance(n, 0, edges, std::move(buffers));
+}
+
+// Limits stay open for several rounds, while other searches raise the bound and lower the peak.
+TEST(Bisector, HoldsWhereOthersMoveTheBoundAndThePeak) {
+  constexpr std::size_t kBytes = std::size_t{1} << 28;
+  std::size_t closed = 0;
+  for (std::uint64_t seed = 201; seed <= 300; ++seed) {
+    SCOPED_TRACE(seed);
+    const Instance instance = IrregularInstance(seed);
+    const std::vector<std::vector<Op>> orders = {Program(instance.num_ops)};
+    Budget budget;
+    BestFirst whole(instance, 0, kNone / 4, true);
+    ASSERT_EQ(whole.Run(kNone / 4, kBytes, budget), BestFirst::Verdict::kFound);
+    const Bytes least = PeakOf(instance, whole.order());
+    Random random(seed);
+    ExactOptions options;
+    options.best_first = random.Chance(0.6);
+    const std::int64_t effort = std::int64_t{1} << random.Uniform(10, 16);
+    Bisector bisector(instance, options,
+                      {effort, std::max<std::int64_t>(1, effort >> random.Uniform(2, 6))});
+    Bytes bound = LiveAtStart(instance);
+    Bytes peak = PeakOf(instance, orders.front());
+    SearchStats stats;
+    for (int turn = 0; turn < 400 && bound < peak; ++turn) {
+      const Bytes before = bound;
+      bound =
+          bisector.Advance({bound, peak, orders},
+                           {std::int64_t{1} << random.Uniform(10, 17), kBytes, 1}, stats, budget);
+      ASSERT_LE(bound, least);
+      const bool found = !bisector.order().empty();
+      if (found) {
+        ASSERT_TRUE(IsOrder(instance, bisector.order()));
+        ASSERT_LT(PeakOf(instance, bisector.order()), peak);
+        peak = PeakOf(instance, bisector.order());
+        ASSERT_GE(peak, least);
+      }
+      if (found || bound > before) continue;
+      if (random.Chance(0.7) && bound < least) bound = random.Uniform(bound, least);
+      if (random.Chance(0.1) && peak > least) peak = random.Uniform(least, peak);
+    }
+    closed += bound == least && peak == least ? 1 : 0;
+  }
+  EXPECT_EQ(closed, 100u);
+}
+
 TEST(BestFirst, FindsTheLeastPeakOrProvesTheLimitImpossible) {
   for (std::uint64_t seed = 1; seed <= 500; ++seed) {
     SCOPED_TRACE(seed);
