@@ -42,10 +42,10 @@ constexpr double kShareOfFirst = 0.4;
 constexpr double kShareOfOthers = 0.2;
 constexpr double kShareOfOn = 0.6;
 constexpr int kMostRoundsOn = 6;
-// Less memory to search for, in ten-thousandths, where the best sequence has no addresses; and how near the
-// most with which it has none and the least with which it has some come: by that, or by one part in
-// kNearestPart of the latter. From the latter, one part in kPartOfStep of the way to the former at a time: a
-// search and its placements take as long where they fail, and nearer by they seldom do.
+// Less memory to search for, in ten-thousandths, where the best sequence has no addresses. From the least with
+// which it has some, one part in kPartOfStep of the way to the most with which it has none at a time, until
+// there are none or the two are as near as kNearest, or as one part in kNearestPart of the former: a
+// search and its placements take as long where they fail, and half of the way they mostly do.
 constexpr int kTighter[] = {25, 50, 100, 200, 300, 400, 700, 1000};
 constexpr int kNearest = 5;
 constexpr int kNearestPart = 4;
@@ -131,6 +131,7 @@ class Planner {
     if (less_ > 0 && !search_.best()) {  // With less memory nothing was found.
       search_.Restore(placer_.TakeKept());
       less_ = 0;
+      first_is_far_ = false;
     }
     return {};
   }
@@ -141,12 +142,12 @@ class Planner {
     if (!search_.best() || !options_.rules.exchange) return {};
     const std::optional<Bytes> excess = BERTH_TRY(placer_.Probe(LessBy(kMostReduced), part));
     if (!excess) return {};
-    first_is_far_ = *excess > LessBy(kMostReduced);
     const Wide tenthousandths = Wide{*excess} * 10'000 / std::max<Bytes>(options_.capacity, 1);
     const int less =
         static_cast<int>(std::clamp<Wide>(tenthousandths, kLeastReduced, kMostReduced));
     if (CapacityWith(less) < answer_.least.bytes) return {};
     less_ = less;
+    first_is_far_ = *excess > LessBy(kMostReduced);
     placer_.KeepForLater();
     search_.Reduce(CapacityWith(less), search_.best()->sequence, part);
     return {};
@@ -182,8 +183,8 @@ class Planner {
       again = true;
       const int less = with - (with - without) / kPartOfStep;
       const std::optional<bool> placed = BERTH_TRY(PlaceWithLess(less));
-      if (!placed) break;
-      (*placed ? with : without) = less;
+      if (!placed || !*placed) break;
+      with = less;
     }
     return placer_.PlaceAgainAtLast();
   }
