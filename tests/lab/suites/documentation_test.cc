@@ -1,121 +1,32 @@
-// What the documentation says of experiments is what the kept results say.
+// What the documentation says of experiments with tables is what the kept results say.
+#include "tests/lab/suites/documentation.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <fstream>
+#include <cstdio>
 #include <map>
-#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace berth::lab {
 namespace {
 
-using Row = std::map<std::string, std::string>;  // By column.
-
-std::string ReadText(const std::string& path) {
-  std::ifstream file(BERTH_SOURCE_DIR "/" + path);
-  EXPECT_TRUE(file.good()) << path;
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-std::vector<std::string> Split(const std::string& line, char at) {
-  std::vector<std::string> parts;
-  std::istringstream stream(line + at);
-  for (std::string part; std::getline(stream, part, at);) parts.push_back(part);
-  return parts;
-}
-
-std::vector<Row> Results(const std::string& name) {
-  std::istringstream lines(ReadText("bench/results/" + name));
-  std::string line;
-  std::getline(lines, line);
-  const std::vector<std::string> columns = Split(line, ',');
-  std::vector<Row> rows;
-  while (std::getline(lines, line)) {
-    const std::vector<std::string> fields = Split(line, ',');
-    EXPECT_EQ(fields.size(), columns.size()) << line;
-    Row& row = rows.emplace_back();
-    for (std::size_t c = 0; c < columns.size() && c < fields.size(); ++c)
-      row[columns[c]] = fields[c];
-  }
-  EXPECT_FALSE(rows.empty()) << name;
-  return rows;
-}
-
-double Number(const Row& row, const std::string& column) {
-  const auto found = row.find(column);
-  EXPECT_NE(found, row.end()) << column;
-  return found == row.end() || found->second.empty() ? NAN : std::stod(found->second);
-}
-
-// The rows of the tables of one section, by their first cells, each with its other cells, without bold letters.
-class Tables {
- public:
-  Tables(const std::string& document, const std::string& heading) {
-    std::string text = ReadText("docs/" + document);
-    std::erase(text, '*');
-    const std::size_t begin = text.find("\n" + heading + "\n");
-    EXPECT_NE(begin, std::string::npos) << heading;
-    if (begin == std::string::npos) return;
-    section_ = text.substr(begin, text.find("\n#", begin + 1) - begin);
-    std::istringstream lines(section_);
-    for (std::string line; std::getline(lines, line);) {
-      if (line.empty() || line[0] != '|') continue;
-      std::vector<std::string> cells = Split(line.substr(1), '|');
-      for (std::string& cell : cells) {
-        const std::size_t first = cell.find_first_not_of(' ');
-        cell = first == std::string::npos
-                   ? ""
-                   : cell.substr(first, cell.find_last_not_of(' ') - first + 1);
-      }
-      const std::string name = cells.front();
-      cells.erase(cells.begin());
-      if (!cells.empty() && cells.back().empty()) cells.pop_back();
-      rows_[name] = cells;
-    }
-  }
-
-  [[nodiscard]] const std::string& section() const { return section_; }
-
-  // Each cell is the number, rounded as it is printed, perhaps with a unit; NAN: empty.
-  void Expect(const std::string& name, const std::vector<double>& numbers) const {
-    SCOPED_TRACE(name);
-    const auto found = rows_.find(name);
-    ASSERT_NE(found, rows_.end());
-    ASSERT_GE(found->second.size(), numbers.size());
-    for (std::size_t c = 0; c < numbers.size(); ++c) {
-      std::string cell = found->second[c];
-      std::erase(cell, ',');
-      if (std::isnan(numbers[c])) {
-        EXPECT_EQ(cell, "") << c;
-        continue;
-      }
-      cell = cell.substr(0, cell.find(' '));
-      ASSERT_FALSE(cell.empty()) << c;
-      const std::size_t point = cell.find('.');
-      const std::size_t decimals = point == std::string::npos ? 0 : cell.size() - point - 1;
-      const double half = 0.5 * std::pow(10, -static_cast<double>(decimals));
-      EXPECT_NEAR(std::stod(cell), numbers[c], half * 1.001) << c;
-    }
-  }
-
- private:
-  std::string section_;
-  std::map<std::string, std::vector<std::string>> rows_;
-};
-
-constexpr const char* kPapers = "howto/reproduce-the-papers.md";
-
-// Of an odd number the middle one.
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+// The algorithms of the tables of times, as files and as tables of ratios name them.
+std::string NameInTables(const std::string& algorithm) {
+  static const std::map<std::string, std::string> kNames = {{"heuristic", "baseline heuristic"},
+                                                            {"csp", "CSP"},
+                                                            {"meta-csp", "meta-CSP"},
+                                                            {"ilp", "ILP"},
+                                                            {"telamalloc", "TelaMalloc"},
+                                                            {"canonical", "MiniMalloc's search"}};
+  const auto found = kNames.find(algorithm);
+  if (found != kNames.end()) return found->second;
+  const std::string own = algorithm.substr(algorithm.rfind("Berth ", 0) == 0 ? 6 : 0);
+  if (own == "guided" || own == "niche" || own == "auto") return "Berth `" + own + "`";
+  return own == "auto (default)" ? "Berth `auto`" : algorithm;
 }
 
 TEST(Documentation, FailuresOfStrategies) {
@@ -213,14 +124,10 @@ TEST(Documentation, SensitivityToTheCapacity) {
     of.changed += tight != at ? 1 : 0;
     of.most = std::max(of.most, tight / at);
   }
-  const std::map<std::string, std::string> names = {{"telamalloc", "TelaMalloc"},
-                                                    {"canonical", "MiniMalloc's search"},
-                                                    {"guided", "Berth `guided`"},
-                                                    {"niche", "Berth `niche`"}};
-  ASSERT_EQ(counts.size(), names.size());
+  ASSERT_EQ(counts.size(), 4U);
   for (const auto& [algorithm, of] : counts) {
     EXPECT_EQ(of.inputs, 34);
-    tables.Expect(names.at(algorithm), {of.other, of.spread, of.tighter, of.changed, of.most});
+    tables.Expect(NameInTables(algorithm), {of.other, of.spread, of.tighter, of.changed, of.most});
   }
   // The sentences below the table.
   const Row& vgg = rows["telamalloc"]["training_vgg11_b32"];
@@ -265,18 +172,11 @@ TEST(Documentation, MiniMallocOnTheOriginalSuite) {
   }
   EXPECT_EQ(once, 7);
   EXPECT_EQ(fewer, 4);
-  const std::map<std::string, std::string> names = {{"csp", "CSP"},
-                                                    {"meta-csp", "meta-CSP"},
-                                                    {"ilp", "ILP"},
-                                                    {"telamalloc", "TelaMalloc"},
-                                                    {"canonical", "MiniMalloc's search"},
-                                                    {"niche", "Berth `niche`"},
-                                                    {"auto", "Berth `auto`"}};
-  ASSERT_EQ(by.size(), names.size());
+  ASSERT_EQ(by.size(), 7U);
   for (const auto& [algorithm, of] : by) {
     const bool itself = algorithm == "telamalloc";
     const auto [least, most] = std::minmax_element(of.ratios.begin(), of.ratios.end());
-    tables.Expect(names.at(algorithm),
+    tables.Expect(NameInTables(algorithm),
                   {static_cast<double>(of.seconds.size()),
                    *std::max_element(of.seconds.begin(), of.seconds.end()), Median(of.ratios),
                    itself ? NAN : *least, itself ? NAN : *most, of.runs});
@@ -309,11 +209,10 @@ TEST(Documentation, SlowSolversWithAMinute) {
   }
   EXPECT_EQ(once, 6);
   EXPECT_EQ(fewer, 5);
-  const std::map<std::string, std::string> names = {{"csp", "CSP"}, {"meta-csp", "meta-CSP"}};
-  ASSERT_EQ(solved.size(), names.size());
+  ASSERT_EQ(solved.size(), 2U);
   for (const auto& [algorithm, counts] : solved) {
     EXPECT_EQ(inputs[algorithm], 33);
-    tables.Expect(names.at(algorithm) + ", 33 inputs", counts);
+    tables.Expect(NameInTables(algorithm) + ", 33 inputs", counts);
   }
 }
 
@@ -347,133 +246,235 @@ TEST(Documentation, InstructionsOnArm) {
       const auto [least, most] = std::minmax_element(of[k].begin(), of[k].end());
       wanted.insert(wanted.end(), {Median(of[k]), *least, *most});
     }
-    const bool own = algorithm.rfind("Berth ", 0) == 0;
-    tables.Expect(own ? "Berth `" + algorithm.substr(6) + "`" : algorithm, wanted);
+    tables.Expect(NameInTables(algorithm), wanted);
   }
 }
 
-TEST(Documentation, ScratchpadsOfActivationsAndWeights) {
-  const auto rows = Results("cosma/cosma-scratchpads.csv");
-  ASSERT_EQ(rows.size(), 60U);
-  for (const Row& row : rows) {
-    SCOPED_TRACE(row.at("network") + ", " + row.at("budget"));
-    EXPECT_EQ(row.at("all_orders_proved"), "1");
-    EXPECT_EQ(row.at("all_orders_bytes"), row.at("all_orders_lower_bound_bytes"));
-    EXPECT_LE(Number(row, "all_orders_bytes"), Number(row, "program_bytes"));
-    EXPECT_LE(Number(row, "all_orders_bytes"), Number(row, "least_peak_bytes"));
-  }
-  EXPECT_NE(Tables(kPapers, "## COSMA").section().find("All 60 cases are proved"),
-            std::string::npos);
-}
-
-// The elements: sums of the cases with operators on more than one.
-TEST(Documentation, ScratchpadsOfElements) {
-  const Tables tables(kPapers, "## COSMA");
-  const auto rows = Results("cosma/cosma-elements-summary.csv");
-  ASSERT_EQ(rows.size(), 12U);
-  for (const Row& row : rows) {
-    std::vector<double> wanted = {Number(row, "proved")};
-    for (const std::string column :
-         {"crossing", "program", "least_peak", "all_orders", "all_orders_lower_bound", "shared"}) {
-      wanted.push_back(Number(row, column + "_bytes") / 1e6);
+TEST(Documentation, MemoryInUseOverTime) {
+  const Tables tables(kPapers, "### Figure 3: memory in use over time");
+  const auto rows = Results("telamalloc/telamalloc-figure3.csv");
+  ASSERT_EQ(rows.size(), 11U);
+  const std::map<std::string, std::string> names = {{"bfc", "TensorFlow's allocator"},
+                                                    {"heuristic", "baseline heuristic"},
+                                                    {"auto", "Berth `auto`"}};
+  for (const auto& [algorithm, name] : names) {
+    std::vector<double> ratios;
+    double within = 0;
+    for (const Row& row : rows) {
+      const double bytes = Number(row, algorithm + "_bytes");
+      ratios.push_back(bytes / Number(row, "limit_bytes"));
+      within += bytes <= Number(row, "limit_bytes") ? 1 : 0;
     }
-    tables.Expect(row.at("elements") + ", " + row.at("crossing") + ", " + row.at("budget"), wanted);
-  }
-  std::map<std::string, int> proved;
-  std::map<std::string, int> cases;
-  for (const Row& row : Results("cosma/cosma-elements.csv")) {
-    EXPECT_GE(Number(row, "all_orders_bytes"), Number(row, "all_orders_lower_bound_bytes"));
-    if (row.at("used_elements") == "1") continue;
-    ++cases[row.at("crossing")];
-    proved[row.at("crossing")] += row.at("all_orders_proved") == "1" ? 1 : 0;
-  }
-  const std::string& text = tables.section();
-  for (const std::string crossing : {"off chip", "direct"}) {
-    const std::string count =
-        std::to_string(proved[crossing]) + " of the " + std::to_string(cases[crossing]);
-    EXPECT_NE(text.find(count), std::string::npos) << crossing << ": " << count;
+    const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
+    tables.Expect(name, {*least, *most, within});
   }
 }
 
-TEST(Documentation, NetworksOfOlla) {
-  const Tables tables(kPapers, "### GoogLeNet, EfficientNet, MNASNet and XLM-R large");
-  const std::map<std::string, std::string> names = {{"googlenet", "GoogLeNet"},
-                                                    {"efficientnet_b0", "EfficientNet-B0"},
-                                                    {"mnasnet1_0", "MNASNet"},
-                                                    {"xlmr_large", "XLM-R large"}};
-  const auto order = Results("olla/networks/olla-figure7.csv");
-  const auto all = Results("olla/networks/olla-figure7-all.csv");
-  const auto fragmentation = Results("olla/networks/olla-figure8.csv");
-  const auto times = Results("olla/networks/olla-figure9.csv");
-  ASSERT_EQ(order.size(), 8U);
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    const std::string& graph = order[k].at("graph");
-    for (const auto* const rows : {&all, &fragmentation, &times}) {
-      ASSERT_EQ(rows->at(k).at("graph"), graph);
-    }
-    const std::size_t batch = graph.rfind("_b");
-    const std::string name = names.at(graph.substr(0, batch)) + ", " + graph.substr(batch + 2);
-    EXPECT_EQ(order[k].at("proved"), "1") << name;
-    EXPECT_EQ(fragmentation[k].at("planned_fragmentation"), "0") << name;
-    const double program = Number(order[k], "program_order_bytes");
-    const double unit = program >= 1 << 30 ? 1 << 30 : 1 << 20;
+TEST(Documentation, TimePerStep) {
+  const Tables tables(kPapers, "### Table 1: time per step");
+  for (const Row& row : Results("telamalloc/telamalloc-table1.csv")) {
     tables.Expect(
-        name, {Number(order[k], "operators"), program / unit, Number(order[k], "peak_bytes") / unit,
-               100 * Number(order[k], "reduction"), 100 * Number(all[k], "reduction"),
-               100 * Number(fragmentation[k], "fragmentation"),
-               1000 * Number(times[k], "median_seconds")});
+        row.at("benchmark"),
+        {1e3 * Number(row, "total_seconds"), 1e6 * Number(row, "step_seconds"),
+         1e3 * Number(row, "paper_total_seconds"), 1e6 * Number(row, "paper_step_seconds")});
   }
 }
 
-// OLLA's program with operators that run again, and with copies.
-TEST(Documentation, RecomputationByOlla) {
-  const Tables tables(kPapers, "### Recomputation and swaps in the program");
-  const auto rows = Results("olla/olla-recomputation-summary.csv");
+TEST(Documentation, TimeUntilAPlan) {
+  const Tables tables(kPapers, "### Figures 12 and 13: time until a plan");
+  const auto rows = Results("telamalloc/telamalloc-figure13-ratios.csv");
   ASSERT_EQ(rows.size(), 8U);
   for (const Row& row : rows) {
-    const std::string copies = row.at("copies") == "1" ? ", with copies" : "";
-    tables.Expect(
-        row.at("graphs") + ", " + row.at("program") + copies,
-        {Number(row, "cases"), Number(row, "closed"), Number(row, "nothing_fits"),
-         Number(row, "with_plan"), Number(row, "berth_with_plan"), Number(row, "closed_same"),
-         Number(row, "berth_cheaper"), Number(row, "median_ratio")});
-  }
-  // With steps to spare, no closed program says anything else than Berth.
-  for (const Row& row : Results("olla/olla-recomputation.csv")) {
-    if (row.at("status") != "closed") continue;
-    EXPECT_GE(Number(row, "program_cost_ns"), Number(row, "cost_bound_ns")) << row.at("graph");
-    EXPECT_EQ(row.at("program_cost_ns"), row.at("cost_ns")) << row.at("graph");
+    const bool itself = row.at("algorithm") == "TelaMalloc";
+    tables.Expect(NameInTables(row.at("algorithm")),
+                  {Number(row, "solved"), Number(row, "median_ratio_to_telamalloc"),
+                   itself ? NAN : Number(row, "least"), itself ? NAN : Number(row, "most")});
   }
 }
 
-// The same program for the least peak at a bounded cost.
-TEST(Documentation, LeastPeakByOlla) {
-  const Tables tables(kPapers, "### The least peak at a bounded cost");
-  const auto rows = Results("olla/olla-recomputation-peak-summary.csv");
-  ASSERT_EQ(rows.size(), 12U);
+TEST(Documentation, SpreadOf25Runs) {
+  const Tables tables(kPapers, "### Figures 12 and 13: time until a plan", "Spread over 25 runs");
+  const auto rows = Results("telamalloc/runs25/telamalloc-figure13.csv");
+  std::map<std::string, double> policy;  // By input.
   for (const Row& row : rows) {
-    const std::string copies = row.at("copies") == "1" ? ", with copies" : "";
-    tables.Expect(
-        row.at("graphs") + ", " + row.at("most_percent") + " %" + copies,
-        {Number(row, "cases"), Number(row, "published_closed"), Number(row, "published_higher"),
-         Number(row, "closed"), Number(row, "closed_same"), Number(row, "higher"),
-         Number(row, "lower"), Number(row, "proved"), 100 * Number(row, "mean_saved"),
-         Number(row, "median_ratio")});
+    if (row.at("algorithm") == "telamalloc")
+      policy[row.at("input")] = Number(row, "median_seconds");
   }
-  for (const Row& row : Results("olla/olla-recomputation-peak.csv")) {
-    SCOPED_TRACE(row.at("graph") + ", " + row.at("most_percent") + ", " + row.at("copies"));
-    const double bound = Number(row, "peak_bound_bytes");
-    EXPECT_GE(Number(row, "peak_bytes"), bound);
-    EXPECT_LE(Number(row, "cost_ns"), Number(row, "most_cost_ns"));
-    for (const std::string program : {"published", "program"}) {
-      if (!row.at(program + "_peak_bytes").empty()) {
-        EXPECT_GE(Number(row, program + "_peak_bytes"), bound);
-      }
-    }
-    if (row.at("status") == "closed") {
-      EXPECT_EQ(row.at("program_peak_bytes"), row.at("peak_bytes"));
-    }
+  ASSERT_EQ(policy.size(), 11U);
+  std::map<std::string, std::vector<std::vector<double>>> figures;  // By algorithm.
+  for (const Row& row : rows) {
+    if (row.at("status") != "solved") continue;
+    EXPECT_EQ(row.at("runs"), "25");
+    auto& of = figures[row.at("algorithm")];
+    of.resize(3);
+    const double seconds = Number(row, "median_seconds");
+    of[0].push_back(1e3 * seconds);
+    of[1].push_back(seconds / policy.at(row.at("input")));
+    of[2].push_back(Number(row, "most_seconds") / seconds);
   }
+  ASSERT_EQ(figures.size(), 6U);  // All but the two solvers.
+  for (const auto& [algorithm, of] : figures) {
+    const bool itself = algorithm == "telamalloc";
+    const auto [least, most] = std::minmax_element(of[1].begin(), of[1].end());
+    tables.Expect(NameInTables(algorithm),
+                  {static_cast<double>(of[0].size()), *std::max_element(of[0].begin(), of[0].end()),
+                   Median(of[1]), itself ? NAN : *least, itself ? NAN : *most, Median(of[2]),
+                   *std::max_element(of[2].begin(), of[2].end())});
+  }
+}
+
+// A column of a table of strategies, one number of each.
+std::vector<double> OfEach(const std::vector<Row>& strategies, const std::string& column,
+                           double unit) {
+  std::vector<double> numbers = {NAN};  // Not of the inputs.
+  for (const Row& row : strategies) numbers.push_back(Number(row, column) / unit);
+  return numbers;
+}
+
+TEST(Documentation, StepsOfStrategies) {
+  const std::string heading = "### Figure 14: strategies for choosing a block";
+  const std::string ratio = "steps where both have a plan, geometric mean";
+  const Tables tables(kPapers, heading);
+  const auto rows = Results("telamalloc/telamalloc-figure14-steps.csv");
+  ASSERT_EQ(rows.size(), 6U);
+  std::vector<double> failed = OfEach(rows, "failed", 1);
+  failed[0] = 1192;
+  tables.Expect("all", failed);
+  tables.Expect("at the step limit", OfEach(rows, "failed_at_step_limit", 1));
+  tables.Expect("steps in all, thousands", OfEach(rows, "steps", 1000));
+  tables.Expect(ratio, OfEach(rows, "geometric_mean_of_steps_to_policy", 1));
+  tables.ExpectWords("places all 1,192 inputs in 349,746 steps");
+  EXPECT_EQ(rows.back().at("steps"), "349746");
+
+  const Tables on_chip(kPapers, heading, "What a fast memory keeps of the models.");
+  const auto failures = Results("telamalloc/telamalloc-figure14-on-chip-failures.csv");
+  ASSERT_EQ(failures.size(), 6U);
+  for (const Row& row : failures) {
+    std::string name = row.at("inputs_of");
+    name = name.substr(0, name.find(" of the least"));
+    on_chip.Expect(
+        name == "all" ? "on-chip" : name,
+        {Number(row, "inputs"), Number(row, "candidates"), Number(row, "size"), Number(row, "area"),
+         Number(row, "lifetime"), Number(row, "lowest"), Number(row, "guided")});
+  }
+  const auto steps = Results("telamalloc/telamalloc-figure14-on-chip-steps.csv");
+  on_chip.Expect(ratio, OfEach(steps, "geometric_mean_of_steps_to_policy", 1));
+  EXPECT_EQ(steps.front().at("failed_before_it"), "0");
+  on_chip.ExpectWords("places all 408 in 132,247 steps");
+  EXPECT_EQ(steps.back().at("steps"), "132247");
+}
+
+TEST(Documentation, SharesOfTheExtendedSuite) {
+  const Tables tables(kPapers, "### Figure 9: the extended suite");
+  const std::vector<std::string> within = {"0.001", "0.01", "0.1", "1"};
+  const auto rows = Results("minimalloc/minimalloc-figure9-shares.csv");
+  ASSERT_EQ(rows.size(), 7U);
+  for (const Row& row : rows) {
+    std::vector<double> shares;
+    shares.reserve(within.size());
+    for (const std::string& seconds : within)
+      shares.push_back(100 * Number(row, "within_" + seconds + "_seconds"));
+    tables.Expect(NameInTables(row.at("algorithm")), shares);
+  }
+  const auto left = [](const Row& row) {
+    return std::to_string(std::lround(192 * (1 - Number(row, "within_1_seconds"))));
+  };
+  tables.ExpectWords("CSP, meta-CSP and ILP leave " + left(rows[0]) + ", " + left(rows[1]) +
+                     " and " + left(rows[2]) + " inputs");
+  const auto minute = Results("minimalloc/minute/minimalloc-figure9-shares.csv");
+  ASSERT_EQ(minute.size(), 4U);
+  EXPECT_EQ(left(minute[0]), "0");
+  EXPECT_EQ(left(minute[1]), "1");
+  EXPECT_EQ(minute[1].at("within_limit"), minute[1].at("within_0.1_seconds"));
+  EXPECT_EQ(minute[2].at("within_0.1_seconds"), "1");
+  EXPECT_EQ(minute[3].at("within_0.01_seconds"), "1");
+}
+
+TEST(Documentation, SyntheticSuite) {
+  const Tables tables(kPapers, "### Figure 10: the synthetic suite");
+  const auto rows = Results("minimalloc/minimalloc-figure10.csv");
+  const auto minute = Results("minimalloc/minute/minimalloc-figure10.csv");
+  ASSERT_EQ(rows.size(), 21U);
+  ASSERT_EQ(minute.size(), 21U);
+  struct Sum {
+    int solved = 0;
+    int of = 0;
+  };
+  const auto sum = [](const std::vector<Row>& sizes, const std::string& algorithm) {
+    Sum made;
+    for (const Row& row : sizes) {
+      if (row.at(algorithm + "_solved") == "not run") continue;
+      made.solved += static_cast<int>(Number(row, algorithm + "_solved"));
+      made.of += static_cast<int>(Number(row, "instances"));
+    }
+    return made;
+  };
+  int without = 0;  // Without a plan in a second, of the slow solvers.
+  int not_run = 0;
+  for (const std::string algorithm :
+       {"csp", "meta-csp", "ilp", "telamalloc", "canonical", "niche", "auto"}) {
+    const Sum second = sum(rows, algorithm);
+    std::vector<double> wanted = {static_cast<double>(second.solved)};
+    if (second.of == 525) {
+      const double median = Number(rows.back(), algorithm + "_median_seconds");
+      wanted.push_back(Number(rows.back(), algorithm + "_solved"));
+      wanted.push_back(std::isnan(median) ? INFINITY : 1e3 * median);
+    }
+    tables.Expect(NameInTables(algorithm), wanted);
+    if (algorithm == "canonical" || algorithm == "niche" || algorithm == "auto") continue;
+    without += second.of - second.solved;
+    not_run += 525 - second.of;
+  }
+  const Sum ilp = sum(rows, "ilp");
+  tables.ExpectWords("| " + std::to_string(ilp.solved) + " of " + std::to_string(ilp.of) + " |");
+  tables.ExpectWords("misses " + std::to_string(525 - sum(rows, "canonical").solved) +
+                     " within a second and " +
+                     std::to_string(525 - sum(minute, "canonical").solved) + " within a minute");
+  EXPECT_EQ(sum(minute, "niche").solved, 525);
+  EXPECT_EQ(sum(minute, "auto").solved, 525);
+  // What a minute would cost.
+  char hours[64];
+  std::snprintf(hours, sizeof hours, "%.1f hours, and %.1f more", without / 60.0, not_run / 60.0);
+  tables.ExpectWords(std::to_string(without) + " runs");
+  tables.ExpectWords(hours);
+}
+
+TEST(Documentation, ChallengingSuite) {
+  const Tables tables(kPapers, "### Table 2: the challenging suite");
+  std::map<std::string, std::vector<double>> times;
+  const auto rows = Results("minimalloc/minimalloc-table2.csv");
+  ASSERT_EQ(rows.size(), 55U);
+  for (const Row& row : rows) {
+    const bool solved = row.at("status") == "solved";
+    times[row.at("input").substr(row.at("input").find('-') + 1)].push_back(
+        solved ? 1e3 * Number(row, "median_seconds") : INFINITY);
+  }
+  for (const auto& [name, of] : times) tables.Expect(name, of);
+}
+
+TEST(Documentation, StripPacking) {
+  const Tables tables(kPapers, "### Section 9: strip packing with fixed x");
+  for (const Row& row : Results("minimalloc/minimalloc-strips-failures.csv")) {
+    tables.Expect(row.at("inputs_of"),
+                  {Number(row, "inputs"), Number(row, "canonical"), Number(row, "telamalloc"),
+                   Number(row, "guided"), Number(row, "niche"), Number(row, "auto")});
+  }
+  const auto nodes = Results("minimalloc/minimalloc-strips-nodes.csv");
+  tables.Expect("nodes in all, thousands", OfEach(nodes, "steps", 1000));
+  tables.Expect("nodes where MiniMalloc's search has a plan too, geometric mean",
+                OfEach(nodes, "geometric_mean_of_steps_to_policy", 1));
+  EXPECT_EQ(nodes[1].at("failed_at_step_limit"), "0");  // The policy runs out of candidates.
+  double inputs = 0;
+  double proved = 0;
+  double above = 0;
+  for (const Row& row : Results("minimalloc/minimalloc-strips-least.csv")) {
+    inputs += Number(row, "inputs");
+    proved += Number(row, "least_proved");
+    above += Number(row, "least_above_load");
+  }
+  tables.ExpectWords(std::to_string(std::lround(proved)) + " of " +
+                     std::to_string(std::lround(inputs)) + " are proved");
+  EXPECT_EQ(above, inputs - proved);  // All that is not proved is above the load.
 }
 
 }  // namespace

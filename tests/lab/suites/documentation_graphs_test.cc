@@ -1,0 +1,410 @@
+// What the documentation says of experiments with graphs, OLLA's and COSMA's, is what the kept results say.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/lab/suites/documentation.h"
+
+namespace berth::lab {
+namespace {
+
+TEST(Documentation, ScratchpadsOfActivationsAndWeights) {
+  const auto rows = Results("cosma/cosma-scratchpads.csv");
+  ASSERT_EQ(rows.size(), 60U);
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.at("network") + ", " + row.at("budget"));
+    EXPECT_EQ(row.at("all_orders_proved"), "1");
+    EXPECT_EQ(row.at("all_orders_bytes"), row.at("all_orders_lower_bound_bytes"));
+    EXPECT_LE(Number(row, "all_orders_bytes"), Number(row, "program_bytes"));
+    EXPECT_LE(Number(row, "all_orders_bytes"), Number(row, "least_peak_bytes"));
+  }
+  EXPECT_NE(Tables(kPapers, "## COSMA").section().find("All 60 cases are proved"),
+            std::string::npos);
+}
+
+// The elements: sums of the cases with operators on more than one.
+TEST(Documentation, ScratchpadsOfElements) {
+  const Tables tables(kPapers, "## COSMA");
+  const auto rows = Results("cosma/cosma-elements-summary.csv");
+  ASSERT_EQ(rows.size(), 12U);
+  for (const Row& row : rows) {
+    std::vector<double> wanted = {Number(row, "proved")};
+    for (const std::string column :
+         {"crossing", "program", "least_peak", "all_orders", "all_orders_lower_bound", "shared"}) {
+      wanted.push_back(Number(row, column + "_bytes") / 1e6);
+    }
+    tables.Expect(row.at("elements") + ", " + row.at("crossing") + ", " + row.at("budget"), wanted);
+  }
+  std::map<std::string, int> proved;
+  std::map<std::string, int> cases;
+  for (const Row& row : Results("cosma/cosma-elements.csv")) {
+    EXPECT_GE(Number(row, "all_orders_bytes"), Number(row, "all_orders_lower_bound_bytes"));
+    if (row.at("used_elements") == "1") continue;
+    ++cases[row.at("crossing")];
+    proved[row.at("crossing")] += row.at("all_orders_proved") == "1" ? 1 : 0;
+  }
+  const std::string& text = tables.section();
+  for (const std::string crossing : {"off chip", "direct"}) {
+    const std::string count =
+        std::to_string(proved[crossing]) + " of the " + std::to_string(cases[crossing]);
+    EXPECT_NE(text.find(count), std::string::npos) << crossing << ": " << count;
+  }
+}
+
+TEST(Documentation, NetworksOfOlla) {
+  const Tables tables(kPapers, "### GoogLeNet, EfficientNet, MNASNet and XLM-R large");
+  const std::map<std::string, std::string> names = {{"googlenet", "GoogLeNet"},
+                                                    {"efficientnet_b0", "EfficientNet-B0"},
+                                                    {"mnasnet1_0", "MNASNet"},
+                                                    {"xlmr_large", "XLM-R large"}};
+  const auto order = Results("olla/networks/olla-figure7.csv");
+  const auto all = Results("olla/networks/olla-figure7-all.csv");
+  const auto fragmentation = Results("olla/networks/olla-figure8.csv");
+  const auto times = Results("olla/networks/olla-figure9.csv");
+  ASSERT_EQ(order.size(), 8U);
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const std::string& graph = order[k].at("graph");
+    for (const auto* const rows : {&all, &fragmentation, &times}) {
+      ASSERT_EQ(rows->at(k).at("graph"), graph);
+    }
+    const std::size_t batch = graph.rfind("_b");
+    const std::string name = names.at(graph.substr(0, batch)) + ", " + graph.substr(batch + 2);
+    EXPECT_EQ(order[k].at("proved"), "1") << name;
+    EXPECT_EQ(fragmentation[k].at("planned_fragmentation"), "0") << name;
+    const double program = Number(order[k], "program_order_bytes");
+    const double unit = program >= 1 << 30 ? 1 << 30 : 1 << 20;
+    tables.Expect(
+        name, {Number(order[k], "operators"), program / unit, Number(order[k], "peak_bytes") / unit,
+               100 * Number(order[k], "reduction"), 100 * Number(all[k], "reduction"),
+               100 * Number(fragmentation[k], "fragmentation"),
+               1000 * Number(times[k], "median_seconds")});
+  }
+}
+
+// OLLA's program with operators that run again, and with copies.
+TEST(Documentation, RecomputationByOlla) {
+  const Tables tables(kPapers, "### Recomputation and swaps in the program");
+  const auto rows = Results("olla/olla-recomputation-summary.csv");
+  ASSERT_EQ(rows.size(), 8U);
+  for (const Row& row : rows) {
+    const std::string copies = row.at("copies") == "1" ? ", with copies" : "";
+    tables.Expect(
+        row.at("graphs") + ", " + row.at("program") + copies,
+        {Number(row, "cases"), Number(row, "closed"), Number(row, "nothing_fits"),
+         Number(row, "with_plan"), Number(row, "berth_with_plan"), Number(row, "closed_same"),
+         Number(row, "berth_cheaper"), Number(row, "median_ratio")});
+  }
+  // With steps to spare, no closed program says anything else than Berth.
+  for (const Row& row : Results("olla/olla-recomputation.csv")) {
+    if (row.at("status") != "closed") continue;
+    EXPECT_GE(Number(row, "program_cost_ns"), Number(row, "cost_bound_ns")) << row.at("graph");
+    EXPECT_EQ(row.at("program_cost_ns"), row.at("cost_ns")) << row.at("graph");
+  }
+}
+
+// The same program for the least peak at a bounded cost.
+TEST(Documentation, LeastPeakByOlla) {
+  const Tables tables(kPapers, "### The least peak at a bounded cost");
+  const auto rows = Results("olla/olla-recomputation-peak-summary.csv");
+  ASSERT_EQ(rows.size(), 12U);
+  for (const Row& row : rows) {
+    const std::string copies = row.at("copies") == "1" ? ", with copies" : "";
+    tables.Expect(
+        row.at("graphs") + ", " + row.at("most_percent") + " %" + copies,
+        {Number(row, "cases"), Number(row, "published_closed"), Number(row, "published_higher"),
+         Number(row, "closed"), Number(row, "closed_same"), Number(row, "higher"),
+         Number(row, "lower"), Number(row, "proved"), 100 * Number(row, "mean_saved"),
+         Number(row, "median_ratio")});
+  }
+  for (const Row& row : Results("olla/olla-recomputation-peak.csv")) {
+    SCOPED_TRACE(row.at("graph") + ", " + row.at("most_percent") + ", " + row.at("copies"));
+    const double bound = Number(row, "peak_bound_bytes");
+    EXPECT_GE(Number(row, "peak_bytes"), bound);
+    EXPECT_LE(Number(row, "cost_ns"), Number(row, "most_cost_ns"));
+    for (const std::string program : {"published", "program"}) {
+      if (!row.at(program + "_peak_bytes").empty()) {
+        EXPECT_GE(Number(row, program + "_peak_bytes"), bound);
+      }
+    }
+    if (row.at("status") == "closed") {
+      EXPECT_EQ(row.at("program_peak_bytes"), row.at("peak_bytes"));
+    }
+  }
+}
+
+TEST(Documentation, OrderAndFragmentationByOlla) {
+  const Tables tables(kPapers, "### Figures 7, 8 and 13: order, fragmentation, both");
+  const auto row = [](const std::string& name, const std::string& column, bool paper) {
+    const auto rows = Results("olla/olla-" + name + "-means.csv");
+    EXPECT_EQ(rows.size(), 3U);
+    std::vector<double> numbers;
+    for (const Row& of : rows) {
+      numbers.push_back(100 * Number(of, column));
+      if (paper && numbers.size() < 4) numbers.push_back(100 * Number(of, "paper_mean"));
+    }
+    return numbers;
+  };
+  tables.Expect("Figure 7: reduction of the peak by the order",
+                row("figure7", "mean_reduction", true));
+  const auto most = row("figure7", "most_reduction", false);
+  tables.Expect("the largest reduction of any graph", {most[0], 38, most[1], NAN, most[2]});
+  tables.Expect("Figure 8: fragmentation of PyTorch's allocator",
+                row("figure8", "mean_fragmentation", true));
+  const std::vector<Row> first = Results("olla/olla-figure8-means-first.csv");
+  tables.Expect("the same, when its memory reaches its peak",
+                {100 * Number(first[0], "mean_fragmentation"), NAN,
+                 100 * Number(first[1], "mean_fragmentation"), NAN,
+                 100 * Number(first[2], "mean_fragmentation")});
+  tables.Expect("Figure 13: reduction by both", row("figure13", "mean_reduction", true));
+  // With weights and inputs, in the introduction of the section.
+  const Tables introduction(kPapers, "## OLLA");
+  const auto all = row("figure7-all", "mean_reduction", false);
+  const auto all_most = row("figure7-all", "most_reduction", false);
+  char words[128];
+  std::snprintf(words, sizeof words, "saves %.1f %% of the nine steps at batch 1", all[0]);
+  introduction.ExpectWords(words);
+  std::snprintf(words, sizeof words, "%.0f %% at most (38 %%), and %.1f %% at batch 32 (10.1 %%)",
+                all_most[0], all[1]);
+  introduction.ExpectWords(words);
+  std::snprintf(words, sizeof words, "%.0f %% at most. The paper", all_most[1]);
+  introduction.ExpectWords(words);
+}
+
+TEST(Documentation, WorkspacesOfConvolutions) {
+  const Tables tables(kPapers, "### Figures 7, 8 and 13: order, fragmentation, both");
+  std::map<std::string, Row> means;
+  for (const Row& row : Results("olla/olla-workspaces-means.csv"))
+    means[row.at("model") + ", " + row.at("group")] = row;
+  ASSERT_EQ(means.size(), 9U);
+  const auto of = [&](const std::string& model, const std::string& column) {
+    const Row& one = means[model + ", batch 1"];
+    const Row& many = means[model + ", batch 32"];
+    const bool paper = column == "mean_fragmentation";
+    return std::vector<double>{100 * Number(one, column), paper ? 7.9 : NAN,
+                               100 * Number(many, column), paper ? 26.1 : NAN};
+  };
+  for (const std::string model :
+       {"without workspaces", "im2col of one image", "im2col of the batch"}) {
+    tables.Expect(model, of(model, "mean_fragmentation"));
+    EXPECT_EQ(means[model + ", batch 1"].at("mean_planned_fragmentation"), "0");
+    EXPECT_EQ(means[model + ", batch 32"].at("mean_planned_fragmentation"), "0");
+  }
+  tables.Expect("when its memory reaches its peak, without",
+                of("without workspaces", "mean_first_fragmentation"));
+  tables.Expect("the same, im2col of the batch",
+                of("im2col of the batch", "mean_first_fragmentation"));
+  int unknown = 0;  // Of inference.
+  int convolutions = 0;
+  int graphs = 0;
+  for (const Row& row : Results("olla/olla-workspaces.csv")) {
+    const std::string& graph = row.at("graph");
+    const bool training = graph.ends_with("_b1") || graph.ends_with("_b32");
+    if (row.at("model") != "image" || training) continue;
+    unknown += std::stoi(row.at("unknown"));
+    convolutions += std::stoi(row.at("convolutions"));
+    ++graphs;
+  }
+  EXPECT_EQ(graphs, 18);
+  EXPECT_EQ(unknown, 1047);
+  EXPECT_EQ(convolutions, 2714);
+  tables.ExpectWords("1,047 of 2,714");
+}
+
+TEST(Documentation, TimesOfOlla) {
+  const Tables order(kPapers, "### Figures 9 and 10: ordering time");
+  const Row all = Results("olla/olla-figure9-medians.csv").front();
+  EXPECT_EQ(all.at("graphs"), "34");
+  order.Expect("Berth", {1e3 * Number(all, "median_seconds"), 1e3 * Number(all, "most_seconds")});
+  const Tables addresses(kPapers, "### Figures 11 and 12: address time");
+  const auto rows = Results("olla/olla-figure11-medians.csv");
+  ASSERT_EQ(rows.size(), 4U);
+  const std::vector<std::string> names = {"baseline heuristic", "OLLA's program (15), CBC",
+                                          "the same after preplacing the pyramid (Function 5)",
+                                          "Berth `auto`"};
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    EXPECT_EQ(rows[k].at("graphs"), "34");
+    const double most = Number(rows[k], "most_seconds");
+    addresses.Expect(names[k], {Number(rows[k], "placed"), 1e3 * Number(rows[k], "median_seconds"),
+                                most >= 1 ? most : 1e3 * most});
+  }
+}
+
+TEST(Documentation, OrderAndAddressesInOneProgram) {
+  const Tables tables(
+      kPapers, "### Section 4.4: order and addresses in one program, or one after the other");
+  const auto rows = Results("olla/olla-joint-summary.csv");
+  ASSERT_EQ(rows.size(), 2U);
+  double joint = 0;
+  double split = 0;
+  for (const Row& row : rows) {
+    joint += Number(row, "joint_closed");
+    split += Number(row, "split_closed");
+    tables.Expect(row.at("graphs") == "real" ? "real graphs, smallest program first"
+                                             : "generated, 6 to 20 operators",
+                  {Number(row, "tried"), Number(row, "joint_closed"), Number(row, "split_closed"),
+                   Number(row, "joint_lower"), Number(row, "ours_same"),
+                   Number(row, "joint_to_split"), Number(row, "joint_to_ours")});
+  }
+  tables.ExpectWords(rows[1].at("tried") + " of " + rows[1].at("count"));
+  for (const Row& row : Results("olla/olla-joint.csv")) {
+    joint -= row.at("joint_status") == "closed" ? 1 : 0;
+    split -= row.at("split_status") == "closed" ? 1 : 0;
+    if (row.at("joint_status") == "closed") {
+      EXPECT_EQ(row.at("joint_bytes"), row.at("height_bytes"));
+    }
+  }
+  EXPECT_EQ(joint, 0);
+  EXPECT_EQ(split, 0);
+}
+
+TEST(Documentation, TrafficOfCosma) {
+  const Tables tables(kPapers, "## COSMA");
+  const std::map<std::string, std::string> names = {
+      {"figure3", "Figure 3: 12 hand-designed networks, without and with weights"},
+      {"figure4", "Figure 4: 8 networks found by a search"},
+      {"training", "18 training steps (not in the paper), limit 10 s"}};
+  for (const auto& [key, name] : names) {
+    const Row all = Results("cosma/cosma-" + key + "-reduction.csv").back();
+    tables.Expect(name,
+                  {Number(all, "cases"), 100 * Number(all, "mean_reduction"),
+                   100 * Number(all, "mean_reduction_MR"), 100 * Number(all, "mean_reduction_MH"),
+                   100 * Number(all, "mean_reduction_MP")});
+  }
+  const auto open = [](const std::string& key) {
+    std::vector<Row> rows;
+    for (const Row& row : Results("cosma/cosma-" + key + ".csv")) {
+      EXPECT_GE(Number(row, "all_orders_bytes"), Number(row, "all_orders_lower_bound_bytes"));
+      if (row.at("all_orders_bytes") != row.at("all_orders_lower_bound_bytes")) rows.push_back(row);
+    }
+    return rows;
+  };
+  EXPECT_TRUE(open("figure4").empty());
+  const auto left = open("figure3");
+  ASSERT_EQ(left.size(), 1U);
+  EXPECT_EQ(left[0].at("network"), "transformer");
+  EXPECT_EQ(left[0].at("budget"), "MR with weights");
+  EXPECT_EQ(left[0].at("all_orders_bytes"), "4915200");
+  EXPECT_EQ(left[0].at("all_orders_lower_bound_bytes"), "4259840");
+  tables.ExpectWords("4,915,200 bytes against a bound of 4,259,840");
+  EXPECT_LT(Number(left[0], "all_orders_seconds"), 10);
+}
+
+// Seconds of the longest of three budgets.
+TEST(Documentation, TimesOfCosma) {
+  const Tables tables(kPapers, "## COSMA", "Table II.");
+  const std::map<std::string, std::vector<double>> paper = {
+      {"pnasnet5_large", {12.3, 24.2, 65.9}},
+      {"amoebanet_d", {8.3, 84.4, 112.8}},
+      {"nasnet_a", {20.0, 22.4, 39.2}},
+      {"darts_v2_imagenet", {5.0, 5.2, 19.1}}};
+  const std::map<std::string, std::string> names = {{"pnasnet5_large", "PNASNet-5"},
+                                                    {"amoebanet_d", "AmoebaNet-D"},
+                                                    {"nasnet_a", "NASNet-A"},
+                                                    {"darts_v2_imagenet", "DARTS"}};
+  std::map<std::string, std::vector<double>> most;
+  int above_addresses = 0;
+  for (const Row& row : Results("cosma/cosma-figure4.csv")) {
+    above_addresses += row.at("program_bytes") != row.at("program_without_addresses_bytes") ? 1 : 0;
+    auto& of = most[row.at("network")];
+    of.resize(3, 0);
+    std::size_t k = 0;
+    for (const std::string order : {"program", "least_peak", "all_orders"}) {
+      EXPECT_EQ(row.at(order + "_bytes"), row.at(order + "_lower_bound_bytes"));
+      of[k] = std::max(of[k], Number(row, order + "_seconds"));
+      EXPECT_LE(of[k++], 0.6);
+    }
+  }
+  EXPECT_EQ(above_addresses, 1);  // NASNet-A in program order at MR.
+  for (const auto& [network, seconds] : paper) {
+    std::vector<double> wanted = seconds;
+    wanted.insert(wanted.end(), most[network].begin(), most[network].end());
+    tables.Expect(names.at(network), wanted);
+  }
+}
+
+TEST(Documentation, EnergyAndTimeOfCosma) {
+  const std::map<std::string, std::string> schemes = {{"program_belady", "program order, Belady"},
+                                                      {"program_greedy", "program order, greedy"},
+                                                      {"peak_belady", "least-peak order, Belady"},
+                                                      {"peak_greedy", "least-peak order, greedy"},
+                                                      {"all_orders", "Berth, all orders"}};
+  std::string slower;
+  for (const std::string figure : {"3", "4"}) {
+    const Tables tables(kPapers, "## COSMA", "| Figure " + figure + " |");
+    double count = 0;
+    for (const Row& row : Results("cosma/cosma-figure" + figure + "-cost-summary.csv")) {
+      const auto found = schemes.find(row.at("scheme"));
+      if (found == schemes.end()) continue;  // Berth in one order is not in the table.
+      std::vector<double> wanted;
+      for (const std::string budget : {"MR", "MH", "MP"})
+        wanted.push_back(Number(row, "picojoules_" + budget) / 1e9);
+      for (const std::string budget : {"MR", "MH", "MP"})
+        wanted.push_back(Number(row, "mean_slowdown_" + budget));
+      tables.Expect(found->second, wanted);
+      count += row.at("slower_cases").empty() ? 0 : Number(row, "slower_cases");
+    }
+    slower += (slower.empty() ? "In " : " of 228 and ") + std::to_string(std::lround(count));
+  }
+  Tables(kPapers, "## COSMA").ExpectWords(slower + " of 84 comparisons");
+}
+
+TEST(Documentation, ProgramsOfCosma) {
+  const Tables tables(kPapers, "## COSMA", "solves the paper's integer programs by CBC");
+  const std::map<std::string, std::string> names = {{"fs_program", "FS in program order"},
+                                                    {"fs_least_peak", "FS in least-peak order"},
+                                                    {"dnc", "DnC"},
+                                                    {"joint", "joint"}};
+  const auto rows = Results("cosma/cosma-programs.csv");
+  ASSERT_EQ(rows.size(), 90U);
+  std::map<std::string, std::map<std::string, int>> left_out;    // Of each program, the networks,
+  std::map<std::string, std::map<std::string, int>> plans;       // and plans of those that are not.
+  std::map<std::string, std::map<std::string, double>> largest;  // The variables of their programs.
+  for (const auto& [key, name] : names) {
+    std::vector<double> sums(6, 0);
+    for (const Row& row : rows) {
+      const std::string& network = row.at("network");
+      if (row.at(key + "_seconds").empty()) {
+        left_out[key][network] = std::stoi(row.at("operators"));
+        continue;
+      }
+      const bool plan = !row.at(key + "_bytes").empty();
+      plans[key][network] += plan ? 1 : 0;
+      double& variables = largest[key][network];
+      variables = std::max(variables, Number(row, key + "_variables"));
+      const double more = plan ? Number(row, key + "_bytes") - Number(row, "all_orders_bytes") : 0;
+      ++sums[0];
+      sums[1] += plan ? 1 : 0;
+      sums[2] += row.at(key + "_closed") == "1" ? 1 : 0;
+      sums[3] += plan && more == 0 ? 1 : 0;
+      sums[4] += more > 0 ? 1 : 0;
+      sums[5] += more < 0 ? 1 : 0;
+    }
+    tables.Expect(name, sums);
+  }
+  // What the caps leave out, and what is without a plan although it is tried.
+  EXPECT_EQ(left_out["fs_program"].size(), 8U);
+  EXPECT_EQ(left_out["joint"].size(), 16U);
+  for (const auto& [network, operators] : left_out["fs_program"]) EXPECT_GE(operators, 525);
+  for (const std::string key : {"fs_program", "fs_least_peak"}) {
+    for (const auto& [network, count] : plans[key]) {
+      const bool none =
+          network == "lraspp_mobilenet_v3_large" || network == "s3d" || network == "densenet121";
+      EXPECT_EQ(count, none ? 0 : 3) << network;
+      EXPECT_EQ(largest[key][network] > 2455, none) << network;
+    }
+  }
+  EXPECT_EQ(largest["fs_program"]["lraspp_mobilenet_v3_large"], 4341);
+  EXPECT_EQ(largest["fs_program"]["s3d"], 5534);
+  EXPECT_EQ(largest["fs_program"]["densenet121"], 71885);
+  tables.ExpectWords("4,341, 5,534 and 71,885 variables");
+  EXPECT_EQ(largest["fs_program"]["deeplabv3_resnet50"], 2455);
+}
+
+}  // namespace
+}  // namespace berth::lab
