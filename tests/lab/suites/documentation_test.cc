@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <map>
 #include <string>
@@ -280,6 +281,50 @@ TEST(Documentation, TimePerStep) {
   }
 }
 
+TEST(Documentation, MemoryOfTheHeuristic) {
+  const Tables tables(kPapers, "### Table 2: the memory that the baseline heuristic needs");
+  struct Range {
+    int inputs = 0;
+    double least = INFINITY;  // Milliseconds.
+    double most = 0;
+  };
+  Range least_memory;
+  Range challenging;
+  std::map<std::string, std::string> others;  // The ratio of models that need more.
+  double least_ratio = INFINITY;
+  double most_ratio = 0;
+  for (const Row& row : Results("telamalloc/telamalloc-table2.csv")) {
+    const std::string& name = row.at("benchmark");
+    const double ratio = Number(row, "heuristic_ratio");
+    const bool is_challenging = name.rfind("challenging", 0) == 0;
+    if (!is_challenging && ratio >= 1.001) {
+      others[name] = row.at("heuristic_ratio");
+      continue;
+    }
+    Range& of = is_challenging ? challenging : least_memory;
+    ++of.inputs;
+    of.least = std::min(of.least, 1e3 * Number(row, "heuristic_seconds"));
+    of.most = std::max(of.most, 1e3 * Number(row, "heuristic_seconds"));
+    if (!is_challenging) continue;
+    least_ratio = std::min(least_ratio, ratio);
+    most_ratio = std::max(most_ratio, ratio);
+  }
+  EXPECT_EQ(challenging.inputs, 11);
+  const std::map<std::string, std::string> wanted = {{"training_vgg11_b1", "1.00411"},
+                                                     {"training_alexnet_b32", "1.02087"},
+                                                     {"inference_hmcos_darts_cifar", "1.26074"}};
+  EXPECT_EQ(others, wanted);
+  tables.ExpectWords("| 1.004, 1.02, 1.26 × |");
+  char line[128];
+  std::snprintf(line, sizeof line, "| %d of %zu models | 1.00 × | %.2f to %.1f ms |",
+                least_memory.inputs, static_cast<std::size_t>(least_memory.inputs) + others.size(),
+                least_memory.least, least_memory.most);
+  tables.ExpectWords(line);
+  std::snprintf(line, sizeof line, "| the challenging tables | %.2f to %.2f × | %.2f to %.1f ms |",
+                least_ratio, most_ratio, challenging.least, challenging.most);
+  tables.ExpectWords(line);
+}
+
 TEST(Documentation, TimeUntilAPlan) {
   const Tables tables(kPapers, "### Figures 12 and 13: time until a plan");
   const auto rows = Results("telamalloc/telamalloc-figure13-ratios.csv");
@@ -475,6 +520,43 @@ TEST(Documentation, StripPacking) {
   tables.ExpectWords(std::to_string(std::lround(proved)) + " of " +
                      std::to_string(std::lround(inputs)) + " are proved");
   EXPECT_EQ(above, inputs - proved);  // All that is not proved is above the load.
+}
+
+// Means over tables and seeds, in percent.
+TEST(Documentation, WhatStaysInAFastMemory) {
+  const Tables tables(kPapers, "## What stays in a fast memory");
+  const std::vector<std::string> columns = {"objects",    "stacked", "none",  "xla",
+                                            "telamalloc", "place",   "repack"};
+  std::map<std::string, std::vector<double>> sums;  // By kind and capacity; then the cases.
+  int cases = 0;
+  int less = 0;
+  for (const Row& row : Results("memories/memories-repack.csv")) {
+    const bool challenging = row.at("table").rfind("challenging", 0) == 0;
+    const std::string capacity = " | " + row.at("capacity_percent") + " % | ";
+    std::vector<double>& of =
+        sums[(challenging ? "11 challenging tables" : "11 models") + capacity];
+    of.resize(columns.size() + 1, 0);
+    for (std::size_t k = 0; k < columns.size(); ++k) of[k] += Number(row, columns[k] + "_percent");
+    ++of.back();
+    ++cases;
+    less += Number(row, "repack_percent") < Number(row, "place_percent") ? 1 : 0;
+  }
+  ASSERT_EQ(sums.size(), 6U);
+  for (const auto& [name, of] : sums) {
+    EXPECT_EQ(of.back(), 33) << name;
+    // Only the first of three lines has the name.
+    std::string line =
+        name.find("25 %") != std::string::npos ? "| " + name : "|" + name.substr(name.find(" | "));
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      char cell[32];
+      std::snprintf(cell, sizeof cell, "%.2f | ", of[k] / of.back());
+      line += cell;
+    }
+    line.pop_back();
+    tables.ExpectWords(line);
+  }
+  tables.ExpectWords("in " + std::to_string(cases - less) + " of the " + std::to_string(cases) +
+                     " cases");
 }
 
 }  // namespace
