@@ -45,7 +45,7 @@ constexpr std::size_t kLeftOut = 4;
 // With a strip, targets have failed often enough at this patience.
 constexpr std::int64_t kMostPatienceBelowStrip = 16 * kPatience;
 
-// How sharp heat is: so often is the load squared. Most buffers of a large part live far from its peaks,
+// How sharp heat is: how many times the load is squared. Most buffers of a large part live far from its peaks,
 // and have to make way for what lives in them: where the load is a tenth below the largest one, there is
 // room.
 constexpr int kSquares = 4;
