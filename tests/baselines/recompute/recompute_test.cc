@@ -66,6 +66,22 @@ void ExpectValid(const Graph& graph, Bytes capacity, const MemoryPlan& plan,
   EXPECT_TRUE(report.faults.empty()) << verify::Describe(report.faults.front(), graph, plan);
 }
 
+// With costs against which copies are cheap, for a third of all seeds.
+Graph GraphForCopies(std::uint64_t seed, std::uint64_t seed_of_graph) {
+  Graph graph = GraphOf(seed_of_graph, 6);
+  if (seed % 3 == 1) {
+    for (Operator& op : graph.operators) op.cost = *op.cost * 20;
+  }
+  return graph;
+}
+
+// None for a third of all seeds.
+std::optional<Link> SomeLink(std::uint64_t seed, Random& random) {
+  if (seed % 3 == 0) return std::nullopt;
+  return Link{random.Uniform(1, 4) * 500'000'000, random.Uniform(1, 4) * 500'000'000,
+              random.Uniform(0, 3)};
+}
+
 bool HasSolver() { return internal::milp::DefaultBackend().has_value(); }
 
 // A chain of layers and its backward pass: the gradient of layer i reads what layers i and i - 1 made.
@@ -326,10 +342,7 @@ TEST(OllaRecompute, IsExhaustiveSearch) {
   int impossible = 0;
   for (std::uint64_t seed = 1; seed <= Seeds(400); ++seed) {
     SCOPED_TRACE(seed);
-    Graph graph = GraphOf(seed + 700, 6);
-    if (seed % 3 == 1) {  // Copies are cheaper.
-      for (Operator& op : graph.operators) op.cost = *op.cost * 20;
-    }
+    const Graph graph = GraphForCopies(seed, seed + 700);
     // Only where the least peak of any order does not fit.
     const Bytes least = FindLeastMemory(graph, {}).bytes;
     const Bytes peak = internal::OracleSchedule(graph).peak;
@@ -338,10 +351,7 @@ TEST(OllaRecompute, IsExhaustiveSearch) {
     OllaRecomputeOptions options;
     options.plan.capacity = random.Uniform(least, peak - 1);
     options.more_steps = 5;
-    if (seed % 3 != 0) {
-      options.link = {random.Uniform(1, 4) * 500'000'000, random.Uniform(1, 4) * 500'000'000,
-                      random.Uniform(0, 3)};
-    }
+    options.link = SomeLink(seed, random);
     const auto best = OracleRecomputation(graph, options.plan.capacity, {}, nullptr,
                                           options.link ? &*options.link : nullptr);
     const RecomputeBaselineAnswer answer = AskOlla(graph, options);
@@ -425,10 +435,7 @@ TEST(OllaRecompute, FindsTheLeastPeakWithinACost) {
   int recomputed = 0;
   for (std::uint64_t seed = 1; seed <= Seeds(240); ++seed) {
     SCOPED_TRACE(seed);
-    Graph graph = GraphOf(seed + 3000, 6);
-    if (seed % 3 == 1) {  // Copies are cheaper.
-      for (Operator& op : graph.operators) op.cost = *op.cost * 20;
-    }
+    const Graph graph = GraphForCopies(seed, seed + 3000);
     const Bytes least = FindLeastMemory(graph, {}).bytes;
     const Bytes peak = internal::OracleSchedule(graph).peak;
     if (least == peak) continue;
@@ -440,10 +447,7 @@ TEST(OllaRecompute, FindsTheLeastPeakWithinACost) {
     for (const Operator& op : graph.operators) all += *op.cost;
     options.most_cost =
         random.Chance(0.1) ? std::numeric_limits<std::int64_t>::max() : random.Uniform(0, all);
-    if (seed % 3 != 0) {
-      options.link = {random.Uniform(1, 4) * 500'000'000, random.Uniform(1, 4) * 500'000'000,
-                      random.Uniform(0, 3)};
-    }
+    options.link = SomeLink(seed, random);
     const Link* const link = options.link ? &*options.link : nullptr;
     const auto best = LeastCapacity(graph, least, peak, *options.most_cost, link);
     ASSERT_TRUE(best.has_value());

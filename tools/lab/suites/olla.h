@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -93,8 +94,19 @@ struct RecomputeRun {
 [[nodiscard]] Result<std::vector<GraphInput>> RecomputeInputs(Lab& lab);
 // "too large", "closed", "nothing fits", "limit" or "no plan".
 [[nodiscard]] std::string ProgramStatus(std::int64_t variables, bool closed, bool has_plan);
-// After this number of real graphs without a closed program no larger one is tried.
-inline constexpr int kMostOpenGraphs = 2;
+// One question about a graph; what the percentage is of is for the asker to say.
+struct RecomputeAsked {
+  const GraphInput* input = nullptr;
+  Bytes least_peak = 0;  // At no cost, without copies.
+  int percent = 0;
+  bool copies = false;
+};
+// Asks of each graph with each percentage, without and with copies. `measure` says whether the program is closed:
+// after two real graphs without a closed one no larger graph is tried.
+// The order of least peak gets a limit of processor time, in seconds.
+[[nodiscard]] Result<void> AskOfEach(
+    const std::vector<GraphInput>& inputs, const std::vector<int>& percents, double limit,
+    const std::function<Result<bool>(const RecomputeAsked&)>& measure);
 
 // The experiment "recomputation": that program against our search.
 [[nodiscard]] Result<void> OllaRecomputation(Lab& lab);

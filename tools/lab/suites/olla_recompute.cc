@@ -3,6 +3,7 @@
 // the first time, and has as many steps as operators; beside it is one with steps to spare.
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,6 +23,9 @@
 
 namespace berth::lab {
 namespace {
+
+// Of real graphs without a closed program; then no larger one is tried.
+constexpr int kMostOpenGraphs = 2;
 
 // Larger programs are not tried.
 constexpr std::int64_t kMostVariables = 100'000;
@@ -287,6 +291,28 @@ std::string ProgramStatus(std::int64_t variables, bool closed, bool has_plan) {
   return has_plan ? "limit" : "no plan";
 }
 
+Result<void> AskOfEach(const std::vector<GraphInput>& inputs, const std::vector<int>& percents,
+                       double limit,
+                       const std::function<Result<bool>(const RecomputeAsked&)>& measure) {
+  int open = 0;  // Real graphs without a closed program.
+  for (const GraphInput& input : inputs) {
+    const bool real = input.group != "generated";
+    if (real && open >= kMostOpenGraphs) break;
+    bool closed = false;
+    Budget budget;
+    const ProcessorLimit processor_limit(budget, limit);
+    const Bytes peak = BERTH_TRY(Schedule(input.graph, {}, budget)).best->peak();
+    for (const int percent : percents) {
+      for (const bool copies : {false, true}) {
+        const bool now = BERTH_TRY(measure({&input, peak, percent, copies}));
+        closed = closed || now;
+      }
+    }
+    if (real && !closed) ++open;
+  }
+  return {};
+}
+
 Result<void> OllaRecomputation(Lab& lab) {
   const double limit = lab.TimeLimit(10);
   lab.Heading(
@@ -305,24 +331,14 @@ Result<void> OllaRecomputation(Lab& lab) {
   const auto inputs = BERTH_TRY(RecomputeInputs(lab));
   std::vector<Case> cases;
   Sheet sheet = EmptySheet();
-  int open = 0;  // Real graphs without a closed program.
-  for (const GraphInput& input : inputs) {
-    const bool real = input.group != "generated";
-    if (real && open >= kMostOpenGraphs) break;
-    bool closed = false;
-    Budget budget;
-    const ProcessorLimit processor_limit(budget, limit);
-    const Bytes peak = BERTH_TRY(Schedule(input.graph, {}, budget)).best->peak();
-    for (const int percent : {90, 75, 50}) {
-      for (const bool copies : {false, true}) {
-        cases.push_back(BERTH_TRY(Measure(lab, input, peak, percent, copies, limit)));
-        closed = closed || cases.back().spare.closed;
-        sheet.AddRow(RowOf(cases.back()));
-        lab.Keep("recomputation", sheet);  // Row by row: it takes long, and may be interrupted.
-      }
-    }
-    if (real && !closed) ++open;
-  }
+  const auto measure = [&](const RecomputeAsked& asked) -> Result<bool> {
+    cases.push_back(BERTH_TRY(
+        Measure(lab, *asked.input, asked.least_peak, asked.percent, asked.copies, limit)));
+    sheet.AddRow(RowOf(cases.back()));
+    lab.Keep("recomputation", sheet);  // Row by row: it takes long, and may be interrupted.
+    return cases.back().spare.closed;
+  };
+  BERTH_TRY(AskOfEach(inputs, {90, 75, 50}, limit, measure));
   lab.Progress("");
   const Sheet summary = Summary(cases);
   lab.Show(sheet);

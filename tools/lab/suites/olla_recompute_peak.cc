@@ -308,24 +308,14 @@ Result<void> OllaRecomputationPeak(Lab& lab) {
   const auto inputs = BERTH_TRY(RecomputeInputs(lab));
   std::vector<Case> cases;
   Sheet sheet = EmptySheet();
-  int open = 0;  // Real graphs without a closed program.
-  for (const GraphInput& input : inputs) {
-    const bool real = input.group != "generated";
-    if (real && open >= kMostOpenGraphs) break;
-    bool closed = false;
-    Budget budget;
-    const ProcessorLimit processor_limit(budget, limit);
-    const Bytes peak = BERTH_TRY(Schedule(input.graph, {}, budget)).best->peak();
-    for (const int percent : kBounds) {
-      for (const bool copies : {false, true}) {
-        cases.push_back(BERTH_TRY(Measure(lab, input, peak, percent, copies, cases, limit)));
-        closed = closed || cases.back().spare.closed;
-        sheet.AddRow(RowOf(cases.back()));
-        lab.Keep("recomputation-peak", sheet);  // Row by row, as it takes long.
-      }
-    }
-    if (real && !closed) ++open;
-  }
+  const auto measure = [&](const RecomputeAsked& asked) -> Result<bool> {
+    cases.push_back(BERTH_TRY(
+        Measure(lab, *asked.input, asked.least_peak, asked.percent, asked.copies, cases, limit)));
+    sheet.AddRow(RowOf(cases.back()));
+    lab.Keep("recomputation-peak", sheet);  // Row by row, as it takes long.
+    return cases.back().spare.closed;
+  };
+  BERTH_TRY(AskOfEach(inputs, {kBounds.begin(), kBounds.end()}, limit, measure));
   lab.Progress("");
   const Sheet summary = Summary(cases);
   lab.Show(sheet);
