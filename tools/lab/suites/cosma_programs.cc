@@ -19,7 +19,6 @@
 #include "berth/cosma.h"
 #include "tools/berth/checked.h"
 #include "tools/berth/terminal.h"
-#include "tools/lab/method.h"
 #include "tools/lab/suites/cosma.h"
 
 namespace berth::lab {
@@ -298,10 +297,7 @@ Result<void> CosmaPrograms(Lab& lab) {
           cli::FormatSeconds(limit) + " for each program. One order has to have at most " +
           std::to_string(kMostOperatorsInOrder) + " operators, all orders " +
           std::to_string(kMostOperatorsOverAll) + ".");
-  if (const auto available = CheckAvailable(*MethodFromName("ilp")); !available) {
-    lab.Say("Left out: " + available.error().message + ".");
-    return {};
-  }
+  if (!lab.HasIlp()) return {};
   std::vector<Row> rows;
   for (const GraphInput& network : BERTH_TRY(Inputs(lab))) {
     lab.Progress("programs, " + network.name + ", least peak");

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "berth/io.h"
 #include "tools/berth/terminal.h"
+#include "tools/lab/method.h"
 
 namespace berth::lab {
 namespace {
@@ -299,6 +300,12 @@ void Lab::Say(const std::string& text) const {
   const std::string line = cli::Wrap(text, cli::TextWidth(), 0) + "\n";
   std::fwrite(line.data(), 1, line.size(), stdout);
   std::fflush(stdout);
+}
+
+bool Lab::HasIlp() const {
+  const auto available = CheckAvailable(*MethodFromName("ilp"));
+  if (!available) Say("Left out: " + available.error().message + ".");
+  return available.has_value();
 }
 
 void Lab::Show(const Sheet& sheet) const {

@@ -105,6 +105,8 @@ class Lab {
   // Results. Text goes to standard output; files are called SUITE-NAME.csv and SUITE-NAME.svg.
   void Heading(const std::string& title, const std::string& text) const;
   void Say(const std::string& text) const;
+  // Whether this build solves integer programs. If not, says that an experiment is left out for that reason.
+  [[nodiscard]] bool HasIlp() const;
   void Show(const Sheet& sheet) const;
   void Keep(const std::string& name, const Sheet& sheet);
   void Keep(const std::string& name, const Chart& chart);

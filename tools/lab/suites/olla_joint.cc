@@ -16,7 +16,6 @@
 #include "tools/berth/checked.h"
 #include "tools/berth/terminal.h"
 #include "tools/lab/bench/benchmark.h"
-#include "tools/lab/method.h"
 #include "tools/lab/suites/olla.h"
 
 namespace berth::lab {
@@ -235,10 +234,7 @@ Result<void> JointProgram(Lab& lab) {
           " for each program. \"Closed\": the solver says that no plan is lower, of the split "
           "programs none with that order. Joint programs of more than " +
           cli::FormatCount(kMostVariables) + " variables are not tried.");
-  if (const auto available = CheckAvailable(*MethodFromName("ilp")); !available) {
-    lab.Say("Left out: " + available.error().message + ".");
-    return {};
-  }
+  if (!lab.HasIlp()) return {};
   const auto inputs = BERTH_TRY(ProgramInputs(lab, kMostOperators));
   std::vector<Comparison> comparisons = BERTH_TRY(BySize(inputs));
   Sheet sheet = EmptySheet();

@@ -12,7 +12,6 @@
 #include "tools/berth/checked.h"
 #include "tools/berth/model.h"
 #include "tools/berth/terminal.h"
-#include "tools/lab/method.h"
 #include "tools/lab/suites/olla.h"
 
 namespace berth::lab {
@@ -264,10 +263,7 @@ Result<void> IntegerProgram(Lab& lab) {
       "agree, and what does each take? Processor time, the smallest program first; limit " +
           cli::FormatSeconds(limit) +
           ". After three real graphs in a row that it does not close, larger ones are not tried.");
-  if (const auto available = CheckAvailable(*MethodFromName("ilp")); !available) {
-    lab.Say("Left out: " + available.error().message + ".");
-    return {};
-  }
+  if (!lab.HasIlp()) return {};
   const auto inputs = BERTH_TRY(ProgramInputs(lab, kMostOperators));
   std::vector<Comparison> comparisons = BERTH_TRY(BySize(lab, inputs));
   Sheet sheet = EmptySheet();

@@ -17,7 +17,6 @@
 #include "tools/berth/terminal.h"
 #include "tools/generate/graphs.h"
 #include "tools/lab/bench/benchmark.h"
-#include "tools/lab/method.h"
 #include "tools/lab/suites/olla.h"
 #include "tools/lab/suites/recompute.h"
 
@@ -324,10 +323,7 @@ Result<void> OllaRecomputation(Lab& lab) {
           cli::FormatSeconds(limit) +
           " for each program and for Berth, which looks for the same plans. \"Closed\": proved the "
           "least that the program can express.");
-  if (const auto available = CheckAvailable(*MethodFromName("ilp")); !available) {
-    lab.Say("Left out: " + available.error().message + ".");
-    return {};
-  }
+  if (!lab.HasIlp()) return {};
   const auto inputs = BERTH_TRY(RecomputeInputs(lab));
   std::vector<Case> cases;
   Sheet sheet = EmptySheet();

@@ -16,7 +16,6 @@
 #include "berth/spill.h"
 #include "tools/berth/terminal.h"
 #include "tools/lab/bench/benchmark.h"
-#include "tools/lab/method.h"
 #include "tools/lab/suites/olla.h"
 #include "tools/lab/suites/recompute.h"
 
@@ -301,10 +300,7 @@ Result<void> OllaRecomputationPeak(Lab& lab) {
           cli::FormatSeconds(limit) +
           " for each program and for Berth, which bisects over capacities. \"Closed\": proved the "
           "least that the program can express.");
-  if (const auto available = CheckAvailable(*MethodFromName("ilp")); !available) {
-    lab.Say("Left out: " + available.error().message + ".");
-    return {};
-  }
+  if (!lab.HasIlp()) return {};
   const auto inputs = BERTH_TRY(RecomputeInputs(lab));
   std::vector<Case> cases;
   Sheet sheet = EmptySheet();
