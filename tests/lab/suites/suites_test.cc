@@ -193,6 +193,13 @@ TEST_F(SuitesTest, TelaMallocQuickly) {
   const Json& table1_conditions = conditions.at("experiments").at("table1");
   EXPECT_TRUE(table1_conditions.at("machine").at("cpu").is_string());
   EXPECT_EQ(table1_conditions.at("steps"), nullptr);
+  // How busy the machine was, before and after.
+  const Json& load = table1_conditions.at("load_average");
+  for (const char* const when : {"begin", "end"}) {
+    ASSERT_TRUE(load.at(when).is_number()) << when;
+    EXPECT_GE(load.at(when).get<double>(), 0) << when;
+    EXPECT_LT(load.at(when).get<double>(), 10'000) << when;
+  }
   // An experiment that is run again replaces its own conditions alone.
   ASSERT_EQ(Run({"telamalloc", "--only", "table1", "--steps", "7"}).exit_code, 0);
   const Json joined = Json::parse(Read(Path("out/telamalloc-conditions.json")));

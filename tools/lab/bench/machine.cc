@@ -2,6 +2,7 @@
 
 #include <sys/utsname.h>
 
+#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <string_view>
@@ -54,6 +55,12 @@ Machine ThisMachine() {
 #endif
   if (BERTH_ADDRESS_SANITIZER) machine.build += " with sanitizers";
   return machine;
+}
+
+std::optional<double> LoadAverage() {
+  double minute = 0;
+  if (getloadavg(&minute, 1) != 1) return std::nullopt;
+  return minute;
 }
 
 std::string UtcNow() {

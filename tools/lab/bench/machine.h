@@ -2,6 +2,7 @@
 #ifndef BERTH_TOOLS_LAB_BENCH_MACHINE_H_
 #define BERTH_TOOLS_LAB_BENCH_MACHINE_H_
 
+#include <optional>
 #include <string>
 
 namespace berth::lab {
@@ -14,6 +15,10 @@ struct Machine {
   std::string build;             // "release", "debug", either "with sanitizers".
 };
 [[nodiscard]] Machine ThisMachine();
+
+// The load average of the last minute, of all programs of the machine: how many threads ran or waited for a
+// processor. Nothing where the system does not say.
+[[nodiscard]] std::optional<double> LoadAverage();
 
 // Now, in UTC: "2025-01-31T12:34:56Z".
 [[nodiscard]] std::string UtcNow();

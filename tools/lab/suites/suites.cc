@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "base/try.h"
@@ -55,9 +56,18 @@ Result<void> CheckAlgorithms(const std::vector<std::string>& names) {
   return {};
 }
 
+// When a run began, and how busy the machine was then.
+struct Beginning {
+  std::string date = UtcNow();
+  std::optional<double> load = LoadAverage();
+};
+
+Json LoadJson(const std::optional<double>& load) { return load ? Json(*load) : Json(nullptr); }
+
 // Where, when and how each experiment was run. `before` is the file's old text: what it says of
 // experiments that are not run this time stays.
-std::string ConditionsJson(const Suite& suite, const SuiteOptions& options, const std::string& date,
+std::string ConditionsJson(const Suite& suite, const SuiteOptions& options,
+                           const Beginning& beginning,
                            const std::vector<const Experiment*>& experiments,
                            const std::string& before) {
   Json json = Json::parse(before, nullptr, false);
@@ -65,9 +75,12 @@ std::string ConditionsJson(const Suite& suite, const SuiteOptions& options, cons
     json = {{"suite", suite.name}, {"experiments", Json::object()}};
   }
   Json conditions;
-  conditions["date"] = date;
+  conditions["date"] = beginning.date;
   conditions["berth"] = BERTH_VERSION;
   conditions["machine"] = MachineJson();
+  // The own threads count, too: a timed run on a quiet machine has a load of about 1 at its end.
+  conditions["load_average"] = {{"begin", LoadJson(beginning.load)},
+                                {"end", LoadJson(LoadAverage())}};
   conditions["quick"] = options.quick;
   conditions["data"] = !options.data.empty();
   conditions["tables"] = options.tables.size();
@@ -133,7 +146,7 @@ void SayWhatIsMissing(const Lab& lab) {
   }
 }
 
-Result<void> KeepConditions(const Suite& suite, const Lab& lab, const std::string& date,
+Result<void> KeepConditions(const Suite& suite, const Lab& lab, const Beginning& beginning,
                             const std::vector<const Experiment*>& experiments) {
   namespace fs = std::filesystem;
   const SuiteOptions& options = lab.options();
@@ -143,7 +156,7 @@ Result<void> KeepConditions(const Suite& suite, const Lab& lab, const std::strin
   std::error_code ignored;
   const auto before = fs::exists(path, ignored) ? ReadFile(path) : Result<std::string>();
   BERTH_TRY(
-      WriteFile(path, ConditionsJson(suite, options, date, experiments, before.value_or(""))));
+      WriteFile(path, ConditionsJson(suite, options, beginning, experiments, before.value_or(""))));
   lab.Say("\n" + cli::Plural(static_cast<std::int64_t>(lab.files().size()) + 1, "file") + " in " +
           cli::OneLine(options.output));
   return {};
@@ -177,16 +190,16 @@ Result<cli::ExitCode> RunSuite(std::string_view name, SuiteOptions options) {
     std::filesystem::create_directories(options.output, error);
     if (error) return Fail(ErrorCode::kIo, options.output + ": " + error.message());
   }
-  const std::string date = UtcNow();
+  const Beginning beginning;
   Lab lab{std::string(suite->name), options};
-  lab.Say(AboutThisRun(date));
+  lab.Say(AboutThisRun(beginning.date));
   lab.Say("After " + std::string(suite->paper) + ".");
   SayWhatIsMissing(lab);
   for (const Experiment* experiment : experiments) {
     BERTH_TRY(experiment->run(lab));
     if (lab.error()) return tl::unexpected(*lab.error());
   }
-  BERTH_TRY(KeepConditions(*suite, lab, date, experiments));
+  BERTH_TRY(KeepConditions(*suite, lab, beginning, experiments));
   if (lab.faults().empty()) return cli::kDone;
   std::string text = "\n" + cli::Paint(cli::Tone::kBad, "Faults:") + "\n";
   for (const std::string& fault : lab.faults()) text += "  " + cli::OneLine(fault) + "\n";
