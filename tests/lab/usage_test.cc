@@ -1,5 +1,7 @@
 // The command line of berth-lab: help, mistakes, and that none of it is in berth.
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "tests/lab/lab_process.h"
 
@@ -17,7 +19,11 @@ TEST_F(LabUsageTest, HelpListsEachCommandAndItsExamples) {
   const ProcessResult all = Lab({"--help"});
   EXPECT_EQ(all.exit_code, 0);
   EXPECT_TRUE(Contains(all.standard_output, "Usage: berth-lab COMMAND ...\n"));
-  for (const std::string command : {"bench", "suite", "place", "encode"}) {
+  std::vector<std::string> commands = {"bench", "suite", "place", "encode"};
+#ifdef BERTH_WITH_RUNTIME
+  commands.emplace_back("replay");
+#endif
+  for (const std::string& command : commands) {
     EXPECT_TRUE(Contains(all.standard_output, "\n  " + command + " ")) << command;
     const ProcessResult help = Lab({command, "--help"});
     EXPECT_EQ(help.exit_code, 0);
@@ -61,7 +67,7 @@ TEST_F(LabUsageTest, MistakesAreOneLineWithACorrection) {
 }
 
 TEST_F(LabUsageTest, TheProductHasNoneOfIt) {
-  for (const std::string command : {"bench", "suite", "encode", "train"}) {
+  for (const std::string command : {"bench", "suite", "encode", "replay", "train"}) {
     cli::ExpectRefused(cli::Berth({command}), "unknown command '" + command + "'");
   }
 }

@@ -15,6 +15,9 @@ namespace berth::lab {
 [[nodiscard]] cli::Command AddBenchCommand(CLI::App& lab);
 [[nodiscard]] cli::Command AddEncodeCommand(CLI::App& lab);
 [[nodiscard]] cli::Command AddPlaceCommand(CLI::App& lab);
+#ifdef BERTH_WITH_RUNTIME  // Plans at run time are a part of the C interface.
+[[nodiscard]] cli::Command AddReplayCommand(CLI::App& lab);
+#endif
 [[nodiscard]] cli::Command AddSuiteCommand(CLI::App& lab);
 // berth-lab train, which has commands of its own.
 [[nodiscard]] std::vector<cli::Command> AddTrainCommands(CLI::App& lab);

@@ -21,6 +21,9 @@ int Main(int argc, char** argv) {
       "  berth-lab COMMAND --help                              All about one command.");
   std::vector<cli::Command> commands = {AddBenchCommand(lab), AddSuiteCommand(lab),
                                         AddPlaceCommand(lab), AddEncodeCommand(lab)};
+#ifdef BERTH_WITH_RUNTIME
+  commands.push_back(AddReplayCommand(lab));
+#endif
   for (cli::Command& command : AddTrainCommands(lab)) commands.push_back(std::move(command));
   return cli::RunProgram(lab, commands, argc, argv);
 }

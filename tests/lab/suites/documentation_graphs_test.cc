@@ -490,6 +490,134 @@ TEST(Documentation, ProgramsOfRecomputation) {
   }
 }
 
+// By network and allocator.
+std::map<std::string, std::map<std::string, Row>> TrainingRuns() {
+  std::map<std::string, std::map<std::string, Row>> runs;
+  for (const Row& row : Results("runtime/plan-at-run-time.csv"))
+    runs[row.at("network")][row.at("allocator")] = row;
+  return runs;
+}
+
+TEST(Documentation, PlanAtRunTime) {
+  const Tables tables(kPapers, "### Sections 3.5 and 5.7: the plan at run time");
+  constexpr double kMebi = 1 << 20;
+  std::map<std::string, Row> requests;
+  for (const Row& row : Results("runtime/requests.csv")) requests[row.at("plan")] = row;
+  auto runs = TrainingRuns();
+  ASSERT_EQ(runs.size(), 2U);
+  std::map<std::string, std::vector<double>> cells;  // Of each row, by network.
+  std::string minutes;                               // Saved over a million steps.
+  std::string falls;
+  for (const std::string network : {"convolutions", "transformer"}) {
+    SCOPED_TRACE(network);
+    ASSERT_EQ(runs[network].size(), 2U);
+    const Row& without = runs[network].at("C library");
+    const Row& plan = runs[network].at("plan");
+    EXPECT_EQ(plan.at("losses_sha256"), without.at("losses_sha256"));
+    EXPECT_EQ(plan.at("last_loss"), without.at("last_loss"));
+    EXPECT_EQ(plan.at("steps"), "100");
+    EXPECT_EQ(plan.at("steps_by_plan"), "98");
+    EXPECT_EQ(plan.at("arena_bytes"), plan.at("arena_bound_bytes"));
+    const auto resident = [](const Row& row) {
+      return 1024 * (Number(row, "peak_resident_kib") - Number(row, "resident_before_kib"));
+    };
+    const Row& replayed = requests[network + "-plan"];
+    EXPECT_EQ(replayed.at("departures"), "0");
+    EXPECT_EQ(replayed.at("arena_bytes"), plan.at("arena_bytes"));
+    const double saved =
+        Number(replayed, "step_requests") *
+        (Number(replayed, "c_library_median_seconds") - Number(replayed, "plan_median_seconds"));
+    minutes += (minutes.empty() ? "" : " and ") + std::to_string(std::lround(1e6 * saved / 60));
+    falls += (falls.empty() ? "" : " and ") +
+             std::to_string(std::lround(100 * (1 - resident(plan) / resident(without))));
+    const auto add = [&](const std::string& row, double number) { cells[row].push_back(number); };
+    add("requests of a step in the plan", Number(plan, "served") / 98);
+    add("requests of a step left to glibc: the batch and its labels, the loss",
+        Number(plan, "not_planned") / 98);
+    add("arena, proved the least", Number(plan, "arena_bytes") / kMebi);
+    add("requests that departed from the plan in 98 steps", Number(plan, "departures"));
+    add("largest resident memory from step 5 on, less that before the first step, glibc",
+        resident(without) / kMebi);
+    add("the same by the plan", resident(plan) / kMebi);
+    add("median processor time of a step, glibc", Number(without, "median_step_processor_seconds"));
+    add("request and release, processor time, glibc",
+        1e9 * Number(replayed, "c_library_median_seconds"));
+    cells["by the plan"].push_back(Number(plan, "median_step_processor_seconds"));
+    cells["ns"].push_back(1e9 * Number(replayed, "plan_median_seconds"));
+  }
+  const std::vector<double> nanoseconds = cells["ns"];  // The second row of this name.
+  cells.erase("ns");
+  for (const auto& [row, numbers] : cells) tables.Expect(row, numbers);
+  Tables(kPapers, "### Sections 3.5 and 5.7: the plan at run time",
+         "| request and release, processor time, glibc")
+      .Expect("by the plan", nanoseconds);
+  tables.ExpectWords("add up to " + minutes + " minutes saved");
+  Tables("howto/plan-at-run-time.md", "## PyTorch on a CPU").ExpectWords("fell by " + falls + " %");
+}
+
+// A share of the cost of running every operator once, as the table of MOCCASIN's graphs prints it.
+std::string PercentOfAll(const Row& row, const std::string& column) {
+  const double percent = 100 * Number(row, column) / Number(row, "cost_of_all");
+  if (std::isnan(percent)) return "-";
+  if (percent == 0) return "0";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", percent < 1 ? 3 : percent < 10 ? 2 : 1, percent);
+  return text;
+}
+
+// With a star where the bound is lower; then the bound.
+std::string CostAndBound(const Row& row, const std::string& order) {
+  const bool proved = row.at(order + "_cost") == row.at(order + "_cost_bound");
+  return PercentOfAll(row, order + "_cost") + (proved ? "" : "*") + " | " +
+         PercentOfAll(row, order + "_cost_bound") + " | ";
+}
+
+TEST(Documentation, GraphsOfMoccasin) {
+  const std::map<std::string, std::string> names = {{"fcn8_vgg_32", "FCN8"},
+                                                    {"resnet50_256", "ResNet50"}};
+  const std::string text = ReadText(std::string("docs/") + kPapers);  // With its stars.
+  const auto rows = Results("recompute/recompute-moccasin.csv");
+  ASSERT_EQ(rows.size(), 18U);
+  std::string last;
+  for (const Row& row : rows) {
+    const std::string& graph = row.at("graph");
+    const bool random = names.find(graph) == names.end();  // Without a backward pass.
+    std::string name = random ? "RL" + graph.substr(2) : names.at(graph);
+    SCOPED_TRACE(name + " at " + row.at("capacity_percent"));
+    std::string count = row.at("operators");
+    if (count.size() > 3) count.insert(count.size() - 3, ",");
+    name += " (" + count + ") | ";
+    std::string line = "\n| " + (graph == last ? "| " : name) + row.at("capacity_percent") +
+                       " % | " + CostAndBound(row, "any") + CostAndBound(row, "fixed") +
+                       PercentOfAll(row, "peak_cost");
+    for (const std::string method : {"partition_cost", "checkpoints_cost"})
+      line += random ? " |" : " | " + PercentOfAll(row, method);
+    line += " | ";
+    last = graph;
+    const std::size_t found = text.find(line);
+    ASSERT_NE(found, std::string::npos) << line;
+    // Published figures have as many digits as their papers give.
+    const std::size_t begin = found + line.size();
+    const auto cells = Split(text.substr(begin, text.find('\n', begin) - begin), '|');
+    const std::vector<std::string> published = {"checkmate", "moccasin", "fastsa"};
+    ASSERT_GE(cells.size(), published.size());
+    for (std::size_t k = 0; k < published.size(); ++k) {
+      const double percent = Number(row, "published_" + published[k] + "_percent");
+      if (std::isnan(percent)) {
+        EXPECT_NE(cells[k].find('-'), std::string::npos) << published[k];
+        continue;
+      }
+      EXPECT_EQ(std::stod(cells[k]), percent) << published[k];
+      // Not cheaper than Berth, but for how it is rounded.
+      EXPECT_LE(100 * Number(row, "any_cost") / Number(row, "cost_of_all"), percent + 0.05);
+    }
+    for (const std::string other : {"fixed", "checkmate", "peak", "partition", "checkpoints"}) {
+      const double cost = Number(row, other + "_cost");
+      EXPECT_FALSE(cost < Number(row, "any_cost")) << other;
+    }
+  }
+}
+
 TEST(Documentation, Boards) {
   const Tables tables(kPapers, "## Boards");
   const std::map<std::string, std::string> boards = {{"rt1170", "like the i.MX RT1170"},

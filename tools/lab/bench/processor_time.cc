@@ -5,7 +5,11 @@
 
 namespace berth::lab {
 
-double ProcessorSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+double ProcessorSeconds() {
+  timespec now{};  // std::clock() has microseconds, the time of some steps is less.
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
 
 ProcessorLimit::ProcessorLimit(Budget& budget, double seconds)
     : thread_([this, &budget, end = ProcessorSeconds() + seconds] { Watch(budget, end); }) {
