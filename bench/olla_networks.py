@@ -2,7 +2,7 @@
 """Traces training steps of the networks of OLLA's paper that are not among the tables of the suite.
 
 bench/olla_networks.py FOLDER [NETWORK...]
-berth-lab suite olla FOLDER/*.json --only figure7,figure7-all,figure8,figure9,figure10,figure13
+berth-lab suite olla FOLDER/*.json --only figure7,figure8,figure9,figure10,figure13
 
 Writes FOLDER/NETWORK_b1.json and NETWORK_b32.json: GoogLeNet with its two auxiliary classifiers, EfficientNet-B0
 and MNASNet 1.0 of torchvision, and a transformer of the size of XLM-R large (24 layers of 16 heads, 1,024 wide,
