@@ -626,6 +626,97 @@ TEST(Documentation, GraphsOfMoccasin) {
   }
 }
 
+// "37 plans that cost 1.00 to 2.32 times as much (in the median 1.07": a method's plans against Berth's in one order.
+std::string PlansOf(const std::vector<Row>& rows, const std::string& method) {
+  std::vector<double> ratios;
+  for (const Row& row : rows) {
+    const double cost = Number(row, method + "_cost");
+    if (!std::isnan(cost)) ratios.push_back(cost / Number(row, "fixed_cost"));
+  }
+  EXPECT_FALSE(ratios.empty()) << method;
+  if (ratios.empty()) return "";
+  const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
+  EXPECT_GE(*least, 1) << method;
+  char text[96];
+  const char* const format =
+      method == "peak" ? "%zu plans that cost %.2f to %.2f times as much (in the median %.2f"
+                       : "%zu (%.2f to %.1f, %.2f)";
+  std::snprintf(text, sizeof text, format, ratios.size(), *least, *most, Median(ratios));
+  return text;
+}
+
+TEST(Documentation, RecomputationOfTrainingSteps) {
+  const Tables tables(kPapers, "## Recomputation");
+  const auto rows = Results("recompute/recompute-training.csv");
+  ASSERT_EQ(rows.size(), 72U);
+  std::map<std::string, double> most;  // Above the bound, by budget.
+  int fit = 0;
+  int proved = 0;
+  int close = 0;
+  double refuted = 0;  // Seconds.
+  for (const Row& row : rows) {
+    EXPECT_EQ(row.at("checkmate_cost"), "") << row.at("graph");
+    const double cost = Number(row, "fixed_cost");
+    if (std::isnan(cost)) {
+      for (const std::string other : {"any", "peak", "partition", "checkpoints"})
+        EXPECT_EQ(row.at(other + "_cost"), "") << row.at("graph");
+      refuted = std::max({refuted, Number(row, "fixed_seconds"), Number(row, "any_seconds")});
+      continue;
+    }
+    const double bound = Number(row, "fixed_cost_bound");
+    ++fit;
+    proved += cost == bound ? 1 : 0;
+    close += cost <= 1.01 * bound ? 1 : 0;
+    if (cost == bound) continue;
+    double& above = most[row.at("capacity_percent")];
+    above = std::max(above, 100 * (cost / bound - 1));
+  }
+  EXPECT_LE(refuted, 0.07);
+  const std::string rest = std::to_string(fit);
+  tables.ExpectWords("nothing fits in " + std::to_string(72 - fit) + ", as is proved in 70 ms");
+  tables.ExpectWords("all of the other " + rest +
+                     ", Berth in the order of the least peak has a plan: in " +
+                     std::to_string(proved) + " proved the cheapest of that order, in " +
+                     std::to_string(close) + " within 1 % of its bound");
+  char words[96];
+  std::snprintf(words, sizeof words, "all at 90 %% (at most %.1f %%) and 75 %% (%.1f %%)",
+                most["90"], most["75"]);
+  tables.ExpectWords(words);
+  tables.ExpectWords(PlansOf(rows, "peak"));
+  tables.ExpectWords("the partition " + PlansOf(rows, "partition"));
+  tables.ExpectWords("Chen's checkpoints " + PlansOf(rows, "checkpoints"));
+}
+
+TEST(Documentation, RecomputationCopiesOrBoth) {
+  const Tables tables(kPapers, "## Recomputation", "Recomputation, copies, or both");
+  int cases = 0;
+  int less = 0;
+  std::map<std::string, std::vector<double>> ratios;  // By graph and budget, from the slowest link.
+  for (const Row& row : Results("recompute/recompute-joint.csv")) {
+    const double both = Number(row, "both_ns");
+    if (std::isnan(both)) continue;
+    const double alone = std::fmin(Number(row, "recompute_ns"), Number(row, "copies_ns"));
+    ++cases;
+    less += !(both >= alone) ? 1 : 0;
+    EXPECT_FALSE(both > alone) << row.at("graph");
+    EXPECT_GE(both, Number(row, "bound_ns"));
+    auto& of = ratios[row.at("graph") + " at " + row.at("capacity_percent")];
+    of.insert(of.begin(), both / alone);
+  }
+  tables.ExpectWords("In all " + std::to_string(cases) + " cases with a plan");
+  tables.ExpectWords("and in " + std::to_string(less) + " less");
+  const auto& xlmr = ratios["xlmr_base_b32 at 50"];
+  ASSERT_EQ(xlmr.size(), 3U);
+  char words[128];
+  std::snprintf(words, sizeof words, "%.2f, %.2f and %.2f times as much for xlmr_base_b32 at 50 %%",
+                xlmr[0], xlmr[1], xlmr[2]);
+  tables.ExpectWords(words);
+  std::snprintf(words, sizeof words,
+                "%.2f for vgg11_b32 at 90 %% and %.2f for transformer_b32 at 50 %%",
+                ratios["vgg11_b32 at 90"].back(), ratios["transformer_b32 at 50"].back());
+  tables.ExpectWords(words);
+}
+
 TEST(Documentation, Boards) {
   const Tables tables(kPapers, "## Boards");
   const std::map<std::string, std::string> boards = {{"rt1170", "like the i.MX RT1170"},
