@@ -243,6 +243,54 @@ TEST(Documentation, TimesOfOlla) {
   }
 }
 
+TEST(Documentation, FragmentationOverTime) {
+  const Tables tables(kPapers, "### Figures 11 and 12: address time");
+  for (const Row& row : Results("olla/olla-figure12.csv")) {
+    EXPECT_LE(Number(row, "seconds"), 0.1) << row.at("graph");
+    if (row.at("graph") == "hmcos_nasnet_cifar (program order)") {
+      char words[64];
+      std::snprintf(words, sizeof words, "NASNet of HMCOS by %.1f %%",
+                    100 * Number(row, "fragmentation"));
+      tables.ExpectWords(words);
+    } else {
+      EXPECT_EQ(row.at("fragmentation"), "0") << row.at("graph");
+      EXPECT_EQ(row.at("proved"), "1") << row.at("graph");
+    }
+  }
+}
+
+TEST(Documentation, CostOfAllocation) {
+  const Tables tables(kPapers, "### Figure 14: the cost of allocation at run time");
+  const auto rows = Results("olla/olla-figure14.csv");
+  ASSERT_EQ(rows.size(), 9U);
+  std::vector<double> dynamic;  // Microseconds a tensor.
+  std::vector<double> ratios;
+  double planning = 0;
+  double saved = 0;
+  for (const Row& row : rows) {
+    dynamic.push_back(1e6 * Number(row, "dynamic_tensor_seconds"));
+    ratios.push_back(Number(row, "dynamic_tensor_seconds") / Number(row, "planned_tensor_seconds"));
+    planning = std::max(planning, 1e3 * Number(row, "planning_seconds"));
+    saved += Number(row, "saved_seconds");
+    EXPECT_NEAR(1e6 * Number(row, "planned_tensor_seconds"), 0.0003, 0.00005);
+  }
+  const auto [cheapest, dearest] = std::minmax_element(dynamic.begin(), dynamic.end());
+  const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
+  char words[128];
+  std::snprintf(words, sizeof words, "takes %.3f to %.3f µs per tensor", *cheapest, *dearest);
+  tables.ExpectWords(words);
+  std::snprintf(words, sizeof words, "which is %.0f to %.0f times less", *least, *most);
+  tables.ExpectWords(words);
+  EXPECT_EQ(rows[0].at("graph"), "alexnet_b32");
+  EXPECT_EQ(rows[5].at("graph"), "transformer_b32");
+  std::snprintf(
+      words, sizeof words,
+      "saves %.1f s (AlexNet, 61 tensors) to %.0f s (transformer, 1,108 tensors), %.0f s on "
+      "average; planning takes at most %.0f ms",
+      Number(rows[0], "saved_seconds"), Number(rows[5], "saved_seconds"), saved / 9, planning);
+  tables.ExpectWords(words);
+}
+
 TEST(Documentation, OrderAndAddressesInOneProgram) {
   const Tables tables(
       kPapers, "### Section 4.4: order and addresses in one program, or one after the other");
