@@ -243,6 +243,30 @@ TEST(Documentation, TimesOfOlla) {
   }
 }
 
+TEST(Documentation, MemorySavedOverTime) {
+  const Tables tables(kPapers, "### Figures 9 and 10: ordering time");
+  std::map<std::string, Row> rows;
+  for (const Row& row : Results("olla/olla-figure10.csv")) {
+    rows[row.at("graph")] = row;
+    if (row.at("graph").rfind("irregular-", 0) == 0) continue;
+    EXPECT_EQ(row.at("proved"), "1") << row.at("graph");
+    EXPECT_LE(Number(row, "seconds"), 0.03) << row.at("graph");
+  }
+  ASSERT_EQ(rows.size(), 7U);
+  const Row& narrow = rows["irregular-400-16-1"];
+  const Row& middle = rows["irregular-400-32-1"];
+  const Row& wide = rows["irregular-400-64-1"];
+  EXPECT_EQ(narrow.at("proved") + middle.at("proved") + wide.at("proved"), "110");
+  char words[160];
+  std::snprintf(
+      words, sizeof words,
+      "width 16 is proved in %.2f s and width 32 in %.1f s; width 64 has a gap of %.1f %% when "
+      "the default effort is spent, after %.1f s",
+      Number(narrow, "seconds"), Number(middle, "seconds"), 100 * Number(wide, "gap"),
+      Number(wide, "seconds"));
+  tables.ExpectWords(words);
+}
+
 TEST(Documentation, FragmentationOverTime) {
   const Tables tables(kPapers, "### Figures 11 and 12: address time");
   for (const Row& row : Results("olla/olla-figure12.csv")) {

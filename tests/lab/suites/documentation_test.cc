@@ -647,5 +647,56 @@ TEST(Documentation, WhatStaysInAFastMemory) {
                      " cases");
 }
 
+// What is proved of the best choice, and by how many points the others may miss it.
+TEST(Documentation, BestChoiceForAFastMemory) {
+  const Tables tables(kPapers, "## What stays in a fast memory");
+  std::map<bool, int> cases;  // Of challenging tables, and of models.
+  std::map<bool, int> proved;
+  std::map<std::string, std::string> left;  // At 50 %, by seed.
+  std::vector<double> models;               // Points at 25 %.
+  std::map<std::string, double> most;       // Of challenging tables, by table and capacity.
+  for (const Row& row : Results("memories/memories-choice.csv")) {
+    const std::string& table = row.at("table");
+    const std::string& capacity = row.at("capacity_percent");
+    const bool challenging = table.rfind("challenging-", 0) == 0;
+    ++cases[challenging];
+    if (row.at("proved") == "yes") {
+      EXPECT_EQ(row.at("benefit_percent"), row.at("bound_percent")) << table;
+      ++proved[challenging];
+      continue;
+    }
+    const double gap = Number(row, "gap_points");
+    if (!challenging) {
+      if (gap <= 0.01) continue;
+      models.push_back(gap);
+      EXPECT_EQ(capacity, "25") << table;
+      continue;
+    }
+    if (capacity == "50") left[row.at("seed")] += table.back();
+    const bool apart = table == "challenging-J" && capacity != "25";
+    double& of = most[apart ? "J at " + capacity : "others"];
+    of = std::max(of, gap);
+  }
+  const auto of = [&](bool challenging) {
+    return std::to_string(proved[challenging]) + " of the " + std::to_string(cases[challenging]);
+  };
+  tables.ExpectWords("best choice of " + of(true) + " challenging cases");
+  tables.ExpectWords("and of " + of(false) + " of all 34 models within 5 s each");
+  std::sort(models.begin(), models.end());
+  ASSERT_EQ(models.size(), 2U);
+  char words[128];
+  std::snprintf(words, sizeof words, "but for two cases at 25 %% (%.2f and %.2f)", models[0],
+                models[1]);
+  tables.ExpectWords(words);
+  std::snprintf(words, sizeof words,
+                "at most %.2f points but for J at 50 and 75 %% (up to %.2f and %.2f)",
+                most["others"], most["J at 50"], most["J at 75"]);
+  tables.ExpectWords(words);
+  // D and J with every seed, A with the third.
+  const std::map<std::string, std::string> wanted = {{"1", "DJ"}, {"2", "DJ"}, {"3", "ADJ"}};
+  EXPECT_EQ(left, wanted);
+  tables.ExpectWords("With seed 2 it is the same 9, with seed 3 all of these but A.");
+}
+
 }  // namespace
 }  // namespace berth::lab
