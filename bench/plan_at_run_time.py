@@ -143,7 +143,8 @@ def conditions(arguments, date, load):
         "torch": torch.__version__,
         "threads": 1,
         "steps": arguments.steps,
-        "memory_and_time": f"peak from step {FIRST_MEASURED} on; medians of all steps",
+        "memory": f"the most that is resident from step {FIRST_MEASURED} on",
+        "time": "medians of all steps, by the wall clock and in processor time, which other programs disturb less",
     }  # fmt: skip
 
 
