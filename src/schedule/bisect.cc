@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
+#include <utility>
 
 #include "base/check.h"
 
@@ -22,23 +22,19 @@ constexpr std::int64_t kShareOfStates = 32;
 }  // namespace
 
 Bisector::Bisector(const Instance& instance, const ExactOptions& options, const Pace& pace)
-    : instance_(instance), options_(options), pace_(pace), effort_(pace.effort) {
-  Bytes divisor = 0;
-  for (const FlowBuffer& buffer : instance.buffers) divisor = std::gcd(divisor, buffer.bytes);
-  unit_ = std::max<Bytes>(1, divisor);
-}
+    : instance_(instance), options_(options), pace_(pace), grid_(instance), effort_(pace.effort) {}
 
 Bytes Bisector::Middle(Bytes bound, Bytes peak) const {
-  const Bytes end = std::min(peak, ceiling_);
-  // The least and the most to ask for, in units above the base.
-  const Bytes least = (bound - instance_.base + unit_ - 1) / unit_;
-  const Bytes most = (end - instance_.base - 1) / unit_;
+  // The least and the most to ask for.
+  const Bytes unit = grid_.unit();
+  const Bytes least = grid_.LargestLike(bound);
+  const Bytes most = grid_.LargestLike(std::min(peak, ceiling_) - unit);
   // To know the least consistent limit exactly is worth while: it is the best one for states.
   const bool is_rough = ceiling_ < peak && ceiling_ < consistent_;
-  if (least > most || (is_rough && most - least < (peak - bound) / kFinest / unit_)) {
+  if (least > most || (is_rough && (most - least) / unit < (peak - bound) / kFinest / unit)) {
     return bound - 1;
   }
-  return instance_.base + (least + (most - least) / 2) * unit_;
+  return least + (most - least) / unit / 2 * unit;
 }
 
 Bytes Bisector::NextLimit(Bytes bound, Bytes peak) {
@@ -87,6 +83,15 @@ bool Bisector::GiveUp() {
   return true;
 }
 
+void Bisector::Forget(Bytes bound, Bytes peak) {
+  if (consistent_ >= peak && of_consistent_) of_found_ = std::move(of_consistent_);
+  // Below the bound, states or another search have refuted it.
+  if (consistent_ >= peak || consistent_ < bound) {
+    consistent_ = kNotKnown;
+    of_consistent_.reset();
+  }
+}
+
 Bytes Bisector::Advance(const Known& known, const Effort& effort, SearchStats& stats,
                         Budget& budget) {
   order_.clear();
@@ -95,10 +100,7 @@ Bytes Bisector::Advance(const Known& known, const Effort& effort, SearchStats& s
   Bytes peak = known.peak;
   for (const std::int64_t end = work_ + effort.work;
        work_ < end && bound < peak && !exhausted_ && !budget.Exhausted();) {
-    if (consistent_ < bound) {  // Refuted by states, or by another search.
-      consistent_ = kNotKnown;
-      of_consistent_.reset();
-    }
+    Forget(bound, peak);
     if (ceiling_ < bound) ceiling_ = consistent_;
     if (!question_ || question_->limit() < bound || question_->limit() >= peak) {
       if (!AskNext(bound, peak, known.orders)) break;
@@ -112,11 +114,13 @@ Bytes Bisector::Advance(const Known& known, const Effort& effort, SearchStats& s
     work_ += std::max<std::int64_t>(1, question_->work() - before);
     slice_ *= kMoreSlice;
     if (answer == Question::Answer::kImpossible) {
-      bound = question_->limit() + unit_;
+      bound = question_->limit() + 1;
     } else if (answer == Question::Answer::kFound) {
       order_ = question_->order();
       peak = PeakOf(instance_, order_);
       if (question_->implied() != nullptr) of_found_ = *question_->implied();
+      consistent_ = kNotKnown;
+      of_consistent_.reset();
     }
     if (answer != Question::Answer::kOpen || GiveUp()) question_.reset();
     // A peak one byte lower may as well be what states refute.

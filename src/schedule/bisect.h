@@ -4,7 +4,7 @@
 // Where a limit implies order constraints that contradict each other (schedule/probe.h), or no state within it
 // leads on, every order has a higher peak: R. Klein and A. Scholl, "Computing lower bounds by destructive
 // improvement", European Journal of Operational Research 112 (1999). Where states lead to the end, there is a
-// better order. Peaks differ by multiples of the greatest common divisor of all sizes, so only these are tried.
+// better order. Of the limits that allow the same orders only one is tried, the largest.
 //
 // The lower a limit that some order keeps to, the more constraints it implies and the stronger is dominance, so
 // the easier is that order to find: mostly at the least limit that probing does not refute, in milliseconds.
@@ -76,16 +76,19 @@ class Bisector {
   [[nodiscard]] Bytes NextLimit(Bytes bound, Bytes peak);
   // Makes question_ of the next limit. False if there is none.
   [[nodiscard]] bool AskNext(Bytes bound, Bytes peak, const std::vector<std::vector<Op>>& orders);
+  // What a consistent limit implies is kept as long as the limit is in question, and longer where the peak has
+  // come down to it.
+  void Forget(Bytes bound, Bytes peak);
   // Whether the limit that is still open has had its share.
   [[nodiscard]] bool GiveUp();
 
   const Instance& instance_;
   const ExactOptions options_;
   const Pace pace_;
-  Bytes unit_ = 1;  // All peaks are equal modulo this.
-  // The constraints of the least limit that an order keeps to.
+  const PeakGrid grid_;
+  // What the least limit that an order keeps to is known to imply. It holds for all limits below the peak.
   std::optional<Precedence> of_found_;
-  // The least limit known to be consistent, and what it implies.
+  // The least limit known to be consistent, and what it implies; below the peak.
   Bytes consistent_ = kNotKnown;
   std::optional<Precedence> of_consistent_;
   // The least limit that stayed open in this round, with `effort_` units of work; at most consistent_.

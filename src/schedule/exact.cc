@@ -42,6 +42,10 @@ constexpr std::int64_t kBisectingShare = 8;
 constexpr std::int64_t kWorkBeforeRefuting = 8'000'000;
 // In each of these turns it does so for this many windows.
 constexpr std::size_t kRefutedWindows = 4;
+// Two questions and that of bisection have a set of operators for each operator three times: those before, those
+// after, and the least that witnesses take (schedule/probe.h). Bisection keeps those before and after for two more
+// limits (schedule/bisect.h).
+constexpr std::size_t kMatrices = 3 * 3 + 2 * 2;
 // For the cuts of a large instance: of thousands that are close to the peak, mostly none or one of
 // the first proves it.
 constexpr std::int64_t kWorkOfCuts = 200'000'000;
@@ -150,8 +154,7 @@ class Segment {
       work_ *= 2;
       if (!looked_at_windows_) return;
       windows_.reset();
-      // A question has a matrix of precedence in both directions, and there are two of them.
-      exhausted_ = whole_->num_ops * whole_->words() * sizeof(Word) > limits_.most_bytes / 16;
+      exhausted_ = BytesOfMatrices() > limits_.most_bytes / 2;
       work_ = kFirstWork;
       return;
     }
@@ -338,13 +341,20 @@ class Segment {
     if (!options_.bisection) return;
     const Bytes lowest = Bound(floor);
     if (half_ && (half_->limit() < lowest || half_->limit() + 1 >= peak_)) half_.reset();
-    if (half_ || peak_ - lowest < 4) return;
-    half_.emplace(*whole_, options_, floor, lowest + (peak_ - lowest) / 2);
+    if (!grid_) grid_.emplace(*whole_);
+    if (half_ || peak_ - lowest < 4 * grid_->unit()) return;
+    half_.emplace(*whole_, options_, floor, grid_->LargestLike(lowest + (peak_ - lowest) / 2));
     AddOrders(*half_);
   }
+  // Of the sets of operators for each operator.
+  [[nodiscard]] std::size_t BytesOfMatrices() const {
+    return kMatrices * whole_->num_ops * whole_->words() * sizeof(Word);
+  }
   // Two searches of each question, and of bisection, have states at the same time.
-  [[nodiscard]] std::size_t BytesOfLower() const { return limits_.most_bytes / 4; }
-  [[nodiscard]] std::size_t BytesOfHalf() const { return limits_.most_bytes / 8; }
+  [[nodiscard]] std::size_t BytesOfLower() const {
+    return (limits_.most_bytes - std::min(limits_.most_bytes / 2, BytesOfMatrices())) / 4;
+  }
+  [[nodiscard]] std::size_t BytesOfHalf() const { return BytesOfLower() / 2; }
 
   void AskTogether(Bytes floor, SearchStats& stats, Budget& budget) {
     std::vector<Asked> asked{{&*lower_, work_, BytesOfLower()}};
@@ -386,6 +396,7 @@ class Segment {
   std::vector<Op> tight_;  // Of a large instance: operators, those of the largest cuts first.
   std::size_t next_tight_ = 0;
   bool looked_at_windows_ = false;
+  std::optional<PeakGrid> grid_;
   std::optional<Bisector> bisector_;
   std::optional<Question> lower_;  // About a peak one byte lower than the best,
   std::optional<Question> half_;   // and one half-way down to the bound.

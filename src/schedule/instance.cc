@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -185,6 +186,12 @@ bool IsOrder(const Instance& instance, std::span<const Op> order) {
     SetBit(done.data(), v);
   }
   return true;
+}
+
+PeakGrid::PeakGrid(const Instance& instance) : base_(instance.base) {
+  Bytes divisor = 0;
+  for (const FlowBuffer& buffer : instance.buffers) divisor = std::gcd(divisor, buffer.bytes);
+  unit_ = std::max<Bytes>(1, divisor);
 }
 
 std::vector<Op> TopologicalOrder(std::size_t num_ops, const OpLists& predecessors,

@@ -135,6 +135,24 @@ struct Instance {
                            std::vector<Bytes>* after = nullptr);
 [[nodiscard]] bool IsOrder(const Instance& instance, std::span<const Op> order);
 
+// What the peaks of an instance can be: its base and multiples of the greatest common divisor of all sizes. All
+// limits from one of them up to the next allow the same orders.
+class PeakGrid {
+ public:
+  explicit PeakGrid(const Instance& instance);
+
+  // In bytes; at least 1.
+  [[nodiscard]] Bytes unit() const { return unit_; }
+  // Of the limits that allow the same orders as `limit` does, the largest. To refute it raises the bound most.
+  [[nodiscard]] Bytes LargestLike(Bytes limit) const {
+    return limit < base_ ? base_ - 1 : limit + unit_ - 1 - (limit - base_) % unit_;
+  }
+
+ private:
+  Bytes base_;
+  Bytes unit_ = 1;
+};
+
 // An order of all operators: of those ready, the lowest index first. Empty if there is a cycle.
 [[nodiscard]] std::vector<Op> TopologicalOrder(std::size_t num_ops, const OpLists& predecessors,
                                                const OpLists& successors);

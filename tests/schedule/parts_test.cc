@@ -250,6 +250,48 @@ TEST(Bisector, FindsTheLeastPeakOrTheLeastLimitThatIsConsistent) {
   EXPECT_GT(equal, 1900u);
 }
 
+// All sizes are multiples of eight, and the bound lies between two peaks, the higher of which is the least.
+TEST(Bisector, EndsWhereBoundAndPeakAreLessThanAUnitApart) {
+  constexpr Bytes kUnit = 8;
+  int multiples = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE(seed);
+    const Instance small = RandomInstance(seed);
+    std::vector<std::pair<Op, Op>> edges;
+    std::vector<FlowBuffer> buffers = small.buffers;
+    for (FlowBuffer& buffer : buffers) buffer.bytes *= kUnit;
+    for (Op v = 0; v < small.num_ops; ++v) {
+      for (const Op p : small.predecessors[v]) edges.emplace_back(p, v);
+    }
+    const Instance instance = MakeInstance(small.num_ops, small.base, edges, std::move(buffers));
+    const Bytes unit = PeakGrid(instance).unit();
+    multiples += unit % kUnit == 0 ? 1 : 0;
+    const std::vector<std::vector<Op>> orders = {Program(instance.num_ops)};
+    const Bytes peak = PeakOf(instance, orders.front());
+    const Bytes least = Brute(instance).LeastPeak();
+    for (Bytes bound = least - unit + 1; bound <= least; ++bound) {
+      Bisector bisector(instance, {});
+      Budget budget;
+      SearchStats stats;
+      ASSERT_EQ(bisector.Advance({bound, peak, orders}, {kNone / 4, std::size_t{1} << 30, 1}, stats,
+                                 budget),
+                least);
+      ASSERT_EQ(bisector.order().empty(), peak == least);
+    }
+  }
+  EXPECT_GT(multiples, 290);
+}
+
+TEST(PeakGrid, HasTheLargestOfEqualLimits) {
+  const Instance instance =
+      MakeInstance(2, 3, {}, {{8, false, false, {0}, {0}}, {12, false, false, {1}, {1}}});
+  const PeakGrid grid(instance);
+  EXPECT_EQ(grid.unit(), 4);
+  const std::vector<std::pair<Bytes, Bytes>> largest = {{-9, 2}, {0, 2},  {2, 2},   {3, 6},
+                                                        {6, 6},  {7, 10}, {10, 10}, {11, 14}};
+  for (const auto& [limit, expected] : largest) EXPECT_EQ(grid.LargestLike(limit), expected);
+}
+
 // Operators that read one to three of the latest buffers.
 Instance IrregularInstance(std::uint64_t seed) {
   Random random(seed);

@@ -267,6 +267,33 @@ TEST(SearchExactly, IsTheLeastOfLargeInstances) {
   EXPECT_GT(proved, 1800u);
 }
 
+// Three questions have a set of operators for each operator three times, and bisection four times more. Where that
+// takes more than half of the memory, none is asked.
+TEST(SearchExactly, AsksOnlyWhereSetsForAllQuestionsFitTheMemory) {
+  int asked = 0;
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+    SCOPED_TRACE(seed);
+    const Instance instance = SomeInstance(seed);
+    const std::size_t sets = instance.num_ops * instance.words() * sizeof(Word);
+    const auto cuts_within = [&](std::size_t bytes) {
+      ExactLimits limits;
+      limits.many_ops = 1;
+      limits.first_window = 2;
+      limits.most_bytes = bytes;
+      SearchStats stats;
+      Budget budget;
+      ExactOptions options;
+      options.segments = false;
+      (void)SearchExactly(instance, options, limits, {}, stats, budget);
+      return stats.cuts;
+    };
+    const std::int64_t of_windows = cuts_within(1);
+    ASSERT_EQ(cuts_within(2 * 13 * sets - 1), of_windows);
+    asked += cuts_within(2 * 13 * sets) > of_windows ? 1 : 0;
+  }
+  EXPECT_GT(asked, 0);
+}
+
 TEST(Annealer, LowersThePeakAndKeepsAnOrder) {
   std::size_t lowered = 0;
   std::size_t least_found = 0;
