@@ -562,10 +562,10 @@ TEST_P(NicheNodes, ArePinned) {
 INSTANTIATE_TEST_SUITE_P(
     Generated, NicheNodes,
     testing::Values(NodeCount{Family::kPlanted, 100, 1 << 20, 1, Verdict::kFound, 1582},
-                    NodeCount{Family::kPlanted, 100, 1 << 20, 6, Verdict::kFound, 3046},
+                    NodeCount{Family::kPlanted, 100, 1 << 20, 6, Verdict::kFound, 1438},
                     NodeCount{Family::kPlanted, 200, 1 << 20, 2, Verdict::kFound, 613},
-                    NodeCount{Family::kFull, 60, 40, 1, Verdict::kImpossible, 2145},
-                    NodeCount{Family::kFull, 60, 40, 8, Verdict::kImpossible, 1740},
+                    NodeCount{Family::kFull, 60, 40, 1, Verdict::kImpossible, 2107},
+                    NodeCount{Family::kFull, 60, 40, 8, Verdict::kImpossible, 1769},
                     NodeCount{Family::kFull, 40, 1000, 5, Verdict::kImpossible, 970}));
 
 // An option that is never read would leave every node count unchanged.

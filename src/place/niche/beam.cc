@@ -55,6 +55,7 @@ Beam<Level>::Beam(const Instance& instance, Bytes grain, const Options& options,
       uses_weights_(options.conflict_weights),
       is_large_(instance.pieces.size() + instance.num_sections() > kLarge),
       most_plans_(most_plans) {
+  plan_.StopExplaining();
   if (most_plans_ == 0) {
     plan_.Save(root_);
     most_plans_ = std::max(kPoolBytes / root_.bytes(), kFewestPlans);

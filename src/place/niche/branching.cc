@@ -54,7 +54,14 @@ bool Branching<Level>::Choose(SectionIndex first, SectionIndex last, bool any_ni
   best_ = {};
   Level lowest = Plan::kPlaced;
   const IndexedVector<SectionIndex, Level>& floors = plan_.floors();
-  for (SectionIndex from = first; from < last;) {
+  // Of whole buffers the lowest niche is always sure.
+  const bool is_lowest_sure = !any_niche && plan_.is_whole();
+  SectionIndex from = first;
+  if (is_lowest_sure) {
+    const Level least = plan_.LeastFloor(first, last);
+    while (floors[from] != least) ++from;
+  }
+  for (const SectionIndex end = is_lowest_sure ? from.next() : last; from < end;) {
     const Level floor = floors[from];
     SectionIndex to = from.next();
     while (to < last && floors[to] == floor) ++to;
@@ -122,15 +129,17 @@ template <typename Level>
 void Branching<Level>::ScoreSections(SectionIndex first, SectionIndex last, std::size_t begin,
                                      const IndexedVector<SectionIndex, Weight>* weights) {
   std::int64_t candidates = 0;
+  const double no_budget = preferences_.no_budget * static_cast<double>(plan_.capacity()) / 1000;
   for (SectionIndex s = first; s < last; ++s) {
     candidates += change_[s];
     const Level budget = options_.waste_budget ? plan_.budget(s) : 1;
     const auto choices = static_cast<double>(candidates + (budget > 0 ? 1 : 0));
-    const double slack = 1000 * static_cast<double>(budget) / static_cast<double>(plan_.capacity());
-    const double weight = weights == nullptr ? 1 : static_cast<double>((*weights)[s]);
-    const double score = PowerOf(choices) * (slack + preferences_.no_budget) / weight;
-    if (best_.section == kNoSection || score < best_.score) {
-      best_ = {s, first, last, begin, candidates_.size(), score};
+    const double score = PowerOf(choices) * (static_cast<double>(budget) + no_budget);
+    // Signed, as that takes one instruction to convert.
+    const double weight =
+        weights == nullptr ? 1 : static_cast<double>(static_cast<std::int64_t>((*weights)[s]));
+    if (best_.section == kNoSection || score * best_.weight < best_.score * weight) {
+      best_ = {s, first, last, begin, candidates_.size(), score, weight};
     }
   }
 }

@@ -83,7 +83,8 @@ class Branching {
     SectionIndex last;
     std::size_t begin = 0;  // candidates_: of the niche.
     std::size_t end = 0;
-    double score = 0;
+    double score = 0;  // Of choices and budget; the least for its weight is best.
+    double weight = 1;
   };
 
   [[nodiscard]] bool FindCandidates(SectionIndex first, SectionIndex last);

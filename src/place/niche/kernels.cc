@@ -1,9 +1,12 @@
 #include "place/niche/kernels.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstring>
 #include <limits>
+
+#include "base/numbers.h"
 
 namespace berth::internal::niche {
 namespace {
@@ -107,63 +110,144 @@ struct Loops {
     return result;
   }
 
-  BERTH_INLINE LowestResult<Level> FindLowest(const LowestArguments<Level>& arguments) {
+  BERTH_INLINE LowestResult<Level> FindLowest(const LowestArguments<Level>& arguments,
+                                              Level level) {
     const V none{};
     const V section = none + arguments.section;
+    const V enough = none + level;
     V lowest = none + std::numeric_limits<Level>::max();
     V where = none;  // The block and vector that lowest is from.
-    for (std::int32_t k = arguments.begin; k < arguments.end; k += kLanes) {
-      V here;
-      V first;
-      V last;
-      Load(arguments.lowest + k, here);
-      Load(arguments.first + k, first);
-      Load(arguments.last + k, last);
-      const V lower = (here < lowest) & (first <= section) & (last > section);
-      lowest = lower ? here : lowest;
-      where = lower ? none + Level{k} : where;
-    }
-    LowestResult<Level> result{lowest[0], static_cast<std::int32_t>(where[0])};
-    for (std::int32_t k = 1; k < kLanes; ++k) {
-      if (lowest[k] < result.lowest) {
-        result = {lowest[k], static_cast<std::int32_t>(where[k]) + k};
+    // Of the lanes live in the section most start close to it.
+    for (std::int32_t block = arguments.end; block > arguments.begin;) {
+      block -= kBlock;
+      for (std::int32_t k = block; k < block + kBlock; k += kLanes) {
+        V here;
+        V first;
+        V last;
+        Load(arguments.lowest + k, here);
+        Load(arguments.first + k, first);
+        Load(arguments.last + k, last);
+        const V lower = (here < lowest) & (first <= section) & (last > section);
+        lowest = lower ? here : lowest;
+        where = lower ? none + Level{k} : where;
       }
+      if (Any(lowest <= enough)) break;
+    }
+    return Lowest(lowest, where);
+  }
+
+  // The least element of `lowest`, and its number after that of its vector in `where`.
+  BERTH_INLINE LowestResult<Level> Lowest(const V& lowest, const V& where) {
+    using Half = typename VectorOf<Level, 16>::Type;
+    constexpr std::size_t kHalves = kBytes / sizeof(Half);
+    constexpr std::int32_t kInHalf = kLanes / static_cast<std::int32_t>(kHalves);
+    std::array<Half, kHalves> levels;
+    std::array<Half, kHalves> lanes;
+    std::memcpy(levels.data(), &lowest, sizeof lowest);
+    std::memcpy(lanes.data(), &where, sizeof where);
+    for (std::size_t h = 1; h < kHalves; ++h) {
+      const Half lower = levels[h] < levels[0];
+      levels[0] = lower ? levels[h] : levels[0];
+      lanes[0] = lower ? lanes[h] + static_cast<Level>(h) * kInHalf : lanes[0];
+    }
+    LowestResult<Level> result{levels[0][0], static_cast<std::int32_t>(lanes[0][0])};
+    for (std::int32_t k = 1; k < kInHalf; ++k) {
+      const bool lower = levels[0][k] < result.lowest;
+      result.lowest = lower ? levels[0][k] : result.lowest;
+      result.lane = lower ? static_cast<std::int32_t>(lanes[0][k]) + k : result.lane;
     }
     return result;
   }
 
+  // The loops below are plain ones: the compiler makes vectors of them.
+  BERTH_INLINE Level Least(const Level* levels, std::size_t count) {
+    Level least = levels[0];
+    for (std::size_t k = 1; k < count; ++k) least = levels[k] < least ? levels[k] : least;
+    return least;
+  }
+
+  BERTH_INLINE void FindHigh(const Level* levels, std::size_t count, Level level, Word* bits) {
+    constexpr std::size_t kHalf = 32;  // What vectors of 32 bits put together at once.
+    for (std::size_t begin = 0; begin < count; begin += kWordBits, ++bits) {
+      Word word = 0;
+      for (std::size_t half = 0; half < 2; ++half) {
+        const std::size_t from = std::min(count, begin + half * kHalf);
+        const std::size_t n = std::min(count - from, kHalf);
+        std::uint32_t part = 0;
+        if (n == kHalf) {
+          for (std::size_t k = 0; k < kHalf; ++k) part |= levels[from + k] >= level ? kBit[k] : 0;
+        } else {
+          for (std::size_t k = 0; k < n; ++k) part |= levels[from + k] >= level ? kBit[k] : 0;
+        }
+        word |= Word{part} << (half * kHalf);
+      }
+      *bits = word;
+    }
+  }
+
+  BERTH_INLINE std::uint64_t Hash(const Level* levels, std::size_t count) {
+    const std::size_t half = count / 2;
+    std::uint64_t sum = 0;
+    for (std::size_t k = 0; k < half; ++k) {
+      const auto number = static_cast<std::uint32_t>(k);
+      const std::uint32_t one = static_cast<std::uint32_t>(levels[k]) + number * 0x9e3779b9u;
+      const std::uint32_t other =
+          static_cast<std::uint32_t>(levels[half + k]) + number * 0x85ebca6bu;
+      sum += std::uint64_t{one} * other;
+    }
+    return Mixed(sum, static_cast<std::uint64_t>(levels[count - 1]));
+  }
+
 #undef BERTH_INLINE
+
+  static constexpr std::array<std::uint32_t, 32> kBit = [] {
+    std::array<std::uint32_t, 32> bits{};
+    for (std::size_t k = 0; k < bits.size(); ++k) bits[k] = std::uint32_t{1} << k;
+    return bits;
+  }();
 };
 
-template <typename Level>
-RaiseResult<Level> RaiseAnywhere(const RaiseArguments<Level>& arguments) {
-  return Loops<Level, 16>::Raise(arguments);
-}
-template <typename Level>
-LowestResult<Level> FindLowestAnywhere(const LowestArguments<Level>& arguments) {
-  return Loops<Level, 16>::FindLowest(arguments);
-}
+// Every loop for the instruction set that ATTRIBUTE names.
+// NOLINTBEGIN(bugprone-macro-parentheses): an attribute takes none.
+#define BERTH_KERNELS(Set, kBytes, ATTRIBUTE)                                                \
+  template <typename Level>                                                                  \
+  struct Set {                                                                               \
+    using L = Loops<Level, kBytes>;                                                          \
+    ATTRIBUTE static RaiseResult<Level> Raise(const RaiseArguments<Level>& arguments) {      \
+      return L::Raise(arguments);                                                            \
+    }                                                                                        \
+    ATTRIBUTE static LowestResult<Level> FindLowest(const LowestArguments<Level>& arguments, \
+                                                    Level enough) {                          \
+      return L::FindLowest(arguments, enough);                                               \
+    }                                                                                        \
+    ATTRIBUTE static Level Least(const Level* levels, std::size_t count) {                   \
+      return L::Least(levels, count);                                                        \
+    }                                                                                        \
+    ATTRIBUTE static void FindHigh(const Level* levels, std::size_t count, Level level,      \
+                                   Word* bits) {                                             \
+      L::FindHigh(levels, count, level, bits);                                               \
+    }                                                                                        \
+    ATTRIBUTE static std::uint64_t Hash(const Level* levels, std::size_t count) {            \
+      return L::Hash(levels, count);                                                         \
+    }                                                                                        \
+    static constexpr Kernels<Level> kAll = {Raise, FindLowest, Least, FindHigh, Hash};       \
+  };
 
+BERTH_KERNELS(Anywhere, 16, )
 #if defined(__x86_64__) && !defined(__OPTIMIZE_SIZE__)
-template <typename Level>
-[[gnu::target("avx2")]] RaiseResult<Level> RaiseAvx2(const RaiseArguments<Level>& arguments) {
-  return Loops<Level, 32>::Raise(arguments);
-}
-template <typename Level>
-[[gnu::target("avx2")]] LowestResult<Level> FindLowestAvx2(
-    const LowestArguments<Level>& arguments) {
-  return Loops<Level, 32>::FindLowest(arguments);
-}
+BERTH_KERNELS(Avx2, 32, [[gnu::target("avx2")]])
 #endif
+#undef BERTH_KERNELS
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace
 
 template <typename Level>
 Kernels<Level> ChooseKernels([[maybe_unused]] bool vectors) {
 #if defined(__x86_64__) && !defined(__OPTIMIZE_SIZE__)
-  if (vectors && __builtin_cpu_supports("avx2")) return {RaiseAvx2<Level>, FindLowestAvx2<Level>};
+  if (vectors && __builtin_cpu_supports("avx2")) return Avx2<Level>::kAll;
 #endif
-  return {RaiseAnywhere<Level>, FindLowestAnywhere<Level>};
+  return Anywhere<Level>::kAll;
 }
 
 template Kernels<std::int32_t> ChooseKernels(bool vectors);

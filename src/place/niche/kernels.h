@@ -6,7 +6,10 @@
 #ifndef BERTH_PLACE_NICHE_KERNELS_H_
 #define BERTH_PLACE_NICHE_KERNELS_H_
 
+#include <cstddef>
 #include <cstdint>
+
+#include "base/bits.h"
 
 namespace berth::internal::niche {
 
@@ -63,14 +66,30 @@ struct LowestResult {
   std::int32_t lane;
 };
 
-// The lane with the least lowest of those that are live in `section`.
+// The lane with the least lowest of those that are live in `section`; or one that is not above `enough`,
+// where none can be lower.
 template <typename Level>
-using LowestKernel = LowestResult<Level> (*)(const LowestArguments<Level>& arguments);
+using LowestKernel = LowestResult<Level> (*)(const LowestArguments<Level>& arguments, Level enough);
+
+// The least of `count` levels, at least 1.
+template <typename Level>
+using LeastKernel = Level (*)(const Level* levels, std::size_t count);
+
+// Sets bit k of `bits`, whole words, if levels[k] is at least `level`.
+template <typename Level>
+using HighKernel = void (*)(const Level* levels, std::size_t count, Level level, Word* bits);
+
+// A hash of `count` levels: of their lower 32 bits, and one product for two of them.
+template <typename Level>
+using HashKernel = std::uint64_t (*)(const Level* levels, std::size_t count);
 
 template <typename Level>
 struct Kernels {
   RaiseKernel<Level> raise;
   LowestKernel<Level> find_lowest;
+  LeastKernel<Level> least;
+  HighKernel<Level> find_high;
+  HashKernel<Level> hash;
 };
 
 // With `vectors`, for the widest vectors that this machine has; otherwise for those that every

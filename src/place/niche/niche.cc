@@ -100,6 +100,7 @@ class Engine final : public Search {
   [[nodiscard]] bool SpendNode(Budget& budget);
   [[nodiscard]] bool Backtrack(bool failed);
   [[nodiscard]] bool HasChild(Frame& frame);
+  [[nodiscard]] SectionIndex EndOfPart(SectionIndex first) const;
   Below Enter();
   [[nodiscard]] bool IsKnownToFail(Frame& frame);
   [[nodiscard]] bool Choose(Frame& frame);
@@ -230,6 +231,24 @@ auto Engine<Level>::StateOf(const Frame& frame) const -> typename Transpositions
           plan_.placed_lanes()};
 }
 
+// Where the part of the problem that starts in section `first` ends. What was one part is so still, but
+// perhaps where the last move took a buffer away.
+template <typename Level>
+SectionIndex Engine<Level>::EndOfPart(SectionIndex first) const {
+  SectionIndex last = first.next();
+  if (!frames_.empty() && first < frames_.back().last) {
+    const Frame& parent = frames_.back();
+    if (parent.child == kNoLane) return parent.last;
+    const ItemIndex placed = plan_.item(parent.child);
+    last = std::max(last, plan_.first_of(placed).next());
+    while (last < plan_.last_of(placed) && plan_.joined(last.previous())) ++last;
+    if (last >= plan_.last_of(placed)) return parent.last;
+    return last;
+  }
+  while (plan_.joined(last.previous())) ++last;
+  return last;
+}
+
 // Opens a level for the first part of the problem that is not done.
 template <typename Level>
 auto Engine<Level>::Enter() -> Below {
@@ -238,8 +257,7 @@ auto Engine<Level>::Enter() -> Below {
   const SectionIndex end = plan_.end_section();
   while (frame.first < end && plan_.unplaced(frame.first) == 0) ++frame.first;
   if (frame.first == end) return Below::kFound;
-  frame.last = frame.first.next();
-  while (plan_.joined(frame.last.previous())) ++frame.last;
+  frame.last = EndOfPart(frame.first);
   if (options_.transpositions && IsKnownToFail(frame)) return Below::kFailed;
   if (!Choose(frame)) {
     incomplete_ = true;
@@ -259,7 +277,7 @@ auto Engine<Level>::Enter() -> Below {
 template <typename Level>
 bool Engine<Level>::IsKnownToFail(Frame& frame) {
   const auto state = StateOf(frame);
-  frame.hash = table_.Hash(state);
+  frame.hash = table_.Hash(state, plan_.HashOfFloors(frame.first, frame.last));
   const auto* const known = table_.Find(state, frame.hash);
   if (known == nullptr) return false;
   if (log_ != nullptr) {

@@ -99,6 +99,16 @@ void PartialPlan<Level>::MakeSections(std::size_t num_sections) {
       for (SectionIndex s = first(k); s < last(k); ++s) add(s, k);
     }
   });
+  for (SectionIndex s; s < SectionIndex(num_sections); ++s) {
+    LowestArguments<Level> arguments;
+    arguments.lowest = lowest_.items().data();
+    arguments.first = first_.items().data();
+    arguments.last = last_.items().data();
+    arguments.begin = earliest_[s].value() / kBlock * kBlock;
+    arguments.end = (starting(s.next()).value() + kBlock - 1) / kBlock * kBlock;
+    arguments.section = s.value();
+    live_in_.push_back(arguments);
+  }
   ground_.assign(num_sections, 0);
   floor_.assign(num_sections, 0);
   unplaced_.assign(num_sections, 0);
@@ -395,14 +405,7 @@ void PartialPlan<Level>::FindWitness(SectionIndex s, LaneIndex hint) {
     floor_[s] = lowest(hint);
     return;
   }
-  LowestArguments<Level> arguments;
-  arguments.lowest = lowest_.items().data();
-  arguments.first = first_.items().data();
-  arguments.last = last_.items().data();
-  arguments.begin = earliest_[s].value() / kBlock * kBlock;
-  arguments.end = (starting(s.next()).value() + kBlock - 1) / kBlock * kBlock;
-  arguments.section = s.value();
-  const LowestResult<Level> result = kernels_.find_lowest(arguments);
+  const LowestResult<Level> result = kernels_.find_lowest(live_in_[s], enough);
   witness_[s] = LaneIndex(result.lane);
   floor_[s] = result.lowest;
 }
@@ -417,6 +420,7 @@ bool PartialPlan<Level>::UpdateFloors() {
     if (floor_[s] > most && unplaced(s) > 0 && checks_budgets_) {
       failed_in_ = s;
       failed_lane_ = kNoLane;
+      if (!explains_) return false;
       conflict_.Clear();
       Explain(s, most + 1, conflict_);
       return false;
@@ -430,14 +434,7 @@ void PartialPlan<Level>::FindHigh(Level level) {
   if (high_level_ == level && high_version_ == version_) return;
   high_level_ = level;
   high_version_ = version_;
-  const std::vector<Level>& ground = ground_.items();
-  for (std::size_t s = 0; s < ground.size();) {
-    const std::size_t w = s / kWordBits;
-    const std::size_t end = std::min(ground.size(), s + kWordBits);
-    Word bits = 0;
-    for (unsigned bit = 0; s < end; ++s, ++bit) bits |= Word{ground[s] >= level} << bit;
-    high_.word(w) = bits;
-  }
+  kernels_.find_high(ground_.items().data(), ground_.size(), level, &high_.word(0));
 }
 
 template <typename Level>

@@ -58,6 +58,9 @@ class PartialPlan {
 
   // Sizes, offsets and alignments are multiples of `grain`.
   PartialPlan(const Instance& instance, Bytes grain, const Options& options);
+  PartialPlan(const PartialPlan&) = delete;
+  PartialPlan& operator=(const PartialPlan&) = delete;
+  ~PartialPlan() = default;
 
   // Nothing is placed any more, and plans end at `capacity`. False if it is plain that none can.
   [[nodiscard]] bool Reset(Level capacity);
@@ -95,6 +98,8 @@ class PartialPlan {
   void Save(Snapshot& snapshot) const;
   void Restore(const Snapshot& snapshot);
 
+  // From now on conflict() says nothing of moves, which takes less time.
+  void StopExplaining() { explains_ = false; }
   // Why the last move failed. The search stores here what it concludes from it.
   [[nodiscard]] SectionSet& conflict() { return conflict_; }
   // Which section the last failed move failed in.
@@ -158,6 +163,13 @@ class PartialPlan {
   [[nodiscard]] LaneIndex starting(SectionIndex s) const { return starting_[s]; }
   // Lanes live in a section, by number.
   [[nodiscard]] std::span<const LaneIndex> members(SectionIndex s) const { return members_[s]; }
+  // The least floor within [first, last), and a hash of these floors, for states that are compared.
+  [[nodiscard]] Level LeastFloor(SectionIndex first, SectionIndex last) const {
+    return kernels_.least(&floor_[first], Distance(first, last));
+  }
+  [[nodiscard]] std::uint64_t HashOfFloors(SectionIndex first, SectionIndex last) const {
+    return kernels_.hash(&floor_[first], Distance(first, last));
+  }
   // Bits by lane.
   [[nodiscard]] std::span<const Word> placed_lanes() const { return placed_; }
 
@@ -182,6 +194,9 @@ class PartialPlan {
     Level until;  // less than this collide with a pinned buffer.
   };
 
+  static std::size_t Distance(SectionIndex first, SectionIndex last) {
+    return last.position() - first.position();
+  }
   static SectionIndex SectionOf(Level number) {
     return SectionIndex(static_cast<std::int32_t>(number));
   }
@@ -240,11 +255,13 @@ class PartialPlan {
   IndexedVector<SectionIndex, LaneIndex> starting_;
   Lists<SectionIndex, LaneIndex> members_;
   IndexedVector<SectionIndex, LaneIndex> earliest_;  // The first lane that ends after its start.
+  IndexedVector<SectionIndex, LowestArguments<Level>> live_in_;  // To find a witness.
 
   bool whole_ = true;
   bool windows_ = false;
   bool plain_ = true;  // Whole, without alignment and pins: lowest is the greatest ground.
   bool checks_budgets_;
+  bool explains_ = true;
   Kernels<Level> kernels_;
   Level capacity_ = 0;
 

@@ -9,7 +9,6 @@
 #define BERTH_PLACE_NICHE_TRANSPOSITIONS_H_
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -50,20 +49,11 @@ class Transpositions {
     }
   }
 
-  // In four streams, so that no multiplication waits for the one before it.
-  // Must be asked before the state changes, and given to Store() after it is restored.
-  [[nodiscard]] static std::uint64_t Hash(const State& state) {
-    std::array<std::uint64_t, 4> streams = {state.first.position(), state.last.position(), 2, 3};
-    const auto floors = FloorsOf(state);
-    std::size_t k = 0;
-    for (; k + streams.size() <= floors.size(); k += streams.size()) {
-      for (std::size_t s = 0; s < streams.size(); ++s) {
-        streams[s] = Mixed(streams[s], static_cast<std::uint64_t>(floors[k + s]));
-      }
-    }
-    std::uint64_t hash = 0;
-    for (const std::uint64_t stream : streams) hash = Mixed(hash, stream);
-    for (; k < floors.size(); ++k) hash = Mixed(hash, static_cast<std::uint64_t>(floors[k]));
+  // Must be asked before the state changes, and given to Store() after it is restored. `floors`: a hash
+  // of those of the state.
+  [[nodiscard]] static std::uint64_t Hash(const State& state, std::uint64_t floors) {
+    std::uint64_t hash = Mixed(floors, state.first.position());
+    hash = Mixed(hash, state.last.position());
     ForWords(state, [&](Word word) { hash = Mixed(hash, word); });
     return hash;
   }
