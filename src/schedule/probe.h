@@ -16,11 +16,17 @@
 // so they imply most constraints, and contradictions arise among them. Going round all operators
 // instead took 4 to 40 times as long to refute limits of irregular graphs of 400 operators.
 //
+// Several operators are looked at side by side (base/side_by_side.h), with the constraints known before; what
+// each look finds counts in their sequence, whatever the number of threads.
+//
 // Cost: a cut for each operator for which no order is a witness, and a small multiple of that.
 #ifndef BERTH_SCHEDULE_PROBE_H_
 #define BERTH_SCHEDULE_PROBE_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
@@ -42,6 +48,7 @@ class Prober {
   // `instance` must outlive this. `precedence` holds the initial constraints, at least those of the
   // instance.
   Prober(const Instance& instance, Precedence precedence, Bytes limit);
+  ~Prober();
   Prober(const Prober&) = delete;
   Prober& operator=(const Prober&) = delete;
 
@@ -50,8 +57,8 @@ class Prober {
   void AddOrder(std::span<const Op> order);
 
   // Continues until it has done `work` more (in units of a few nanoseconds). Spends one node of
-  // `budget` per cut.
-  Verdict Run(std::int64_t work, Budget& budget);
+  // `budget` per cut. The result does not depend on the number of threads.
+  Verdict Run(std::int64_t work, int threads, Budget& budget);
 
   // Adds a constraint by decision. Returns false on a contradiction.
   [[nodiscard]] bool Add(Op before, Op after) { return precedence_.Add(before, after); }
@@ -64,7 +71,7 @@ class Prober {
   // constraints, those that were found last included.
   [[nodiscard]] Op refuted() const { return refuted_; }
   [[nodiscard]] std::int64_t cuts() const { return cuts_; }
-  [[nodiscard]] std::int64_t work() const { return cut_.work() + work_; }
+  [[nodiscard]] std::int64_t work() const { return work_; }
 
  private:
   struct Witnesses {
@@ -74,31 +81,44 @@ class Prober {
     bool settled = false;      // Each undecided operator is in one of the sets and not in another.
   };
 
+  // The least step of an operator that is known.
+  struct Step {
+    Bytes bytes;    // Of its last minimum cut or, before the first, in a known order.
+    bool is_least;  // Of a cut.
+  };
+  // What a look at an operator has found.
+  struct Looked {
+    Verdict verdict = Verdict::kStable;
+    Step step{};
+    std::vector<std::pair<Op, Op>> constraints;
+    std::int64_t cuts = 0;
+    std::int64_t work = 0;
+  };
+  class Look;
+  // While it lives, a look at an operator has the memory that it needs.
+  class Lent;
+
   [[nodiscard]] bool Refresh(Op v);
-  [[nodiscard]] Op Next();
-  [[nodiscard]] bool SetStep(Op v, Bytes least);
-  Verdict Probe(Op v, std::int64_t work_end, Budget& budget);
-  void Keep(Op v, const Word* set, Bytes step);
-  void KeepCut(Op v, Bytes step, bool largest);
-  void Stretch(Op v, Bytes step, bool grow);
+  // The operators of the highest steps among those not settled, `most` at most.
+  [[nodiscard]] std::vector<Op> Next(std::size_t most);
+  // What `looked` says of v. True unless it contradicts what is known.
+  [[nodiscard]] bool Take(Op v, const Looked& looked);
+  [[nodiscard]] Verdict RunLooks(std::int64_t work, int threads, Budget& budget);
+  // Side by side, with this much work left.
+  [[nodiscard]] static std::size_t NumLooks(std::int64_t work);
 
   const Instance& instance_;
   Precedence precedence_;
   Bytes limit_;
-  Cut cut_;
   Op refuted_ = 0;
   std::vector<Witnesses> witnesses_;
-  // By operator: its last minimum cut or, before the first, its least step in a known order.
-  std::vector<Bytes> step_;
-  std::vector<bool> is_least_;
+  std::vector<Step> steps_;   // By operator.
   std::vector<Op> sequence_;  // All operators, those of the highest step first if sorted_.
   bool sorted_ = false;
   std::int64_t cuts_ = 0;
   std::int64_t work_ = 0;
-  Budget* budget_ = nullptr;  // Of Run().
-  // For the current operator: union of its witnesses, and union of their complements.
-  std::vector<Word> inside_, outside_;
-  std::vector<Word> set_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Look>> looks_;  // Those that no thread uses.
 };
 
 }  // namespace berth::internal::schedule

@@ -116,7 +116,7 @@ class Scope {
     if (options_.states && TryStates(states, text)) return Verdict::kProved;
     if (passes_ || budget_.Exhausted()) return Verdict::kHopeless;
     if (stable_) return is_full_ || !options_.states ? Verdict::kHopeless : Verdict::kOpen;
-    const auto verdict = prober_.Run(work, budget_);
+    const auto verdict = prober_.Run(work, 1, budget_);
     TakeConstraints();
     if (verdict == Prober::Verdict::kContradiction) {
       const bool written = Certificates(whole_, Constraints(), limit_, budget_)

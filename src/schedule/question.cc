@@ -14,6 +14,9 @@ constexpr std::size_t kWiden = 8;         // Factor from one beam to the next.
 // irregular graphs; with no limit a beam takes seconds if hundreds of operators are ready.
 constexpr std::int64_t kBeamShare = 32;
 
+// Turns of less work, in units of a few nanoseconds, are over before threads have begun.
+constexpr std::int64_t kLeastTurnForThreads = 400'000;
+
 // A question for any order gives states this part of the work while constraints are still found, as states
 // begin anew with each of them.
 constexpr std::int64_t kEarlyShare = 4;
@@ -51,12 +54,12 @@ void Question::LowerLimit(Bytes limit) {
   }
 }
 
-Question::Found Question::Probe(std::int64_t work, Budget& budget) {
+Question::Found Question::Probe(std::int64_t work, int threads, Budget& budget) {
   Found found;
   const std::int64_t cuts = prober_->cuts();
   const std::size_t constraints = prober_->precedence().added().size();
   const std::int64_t before = prober_->work();
-  const Prober::Verdict verdict = prober_->Run(work, budget);
+  const Prober::Verdict verdict = prober_->Run(work, threads, budget);
   found.cuts = prober_->cuts() - cuts;
   found.work = prober_->work() - before;
   found.constraints = static_cast<std::int64_t>(prober_->precedence().added().size() - constraints);
@@ -137,19 +140,18 @@ std::size_t Question::NumTasks(Stage stage, std::int64_t work) const {
   return static_cast<std::int64_t>(width_ * instance_.num_ops) * 200 < work ? 2 * directions : 0;
 }
 
-AfterTask Question::RunTask(Stage stage, std::size_t k, std::int64_t work, std::size_t bytes,
-                            Budget& budget) {
+AfterTask Question::RunTask(Stage stage, std::size_t k, const Effort& effort, Budget& budget) {
   found_[k] = {};
   if (stage == Stage::kProbing) {
-    if (!stable_) found_[k] = Probe(work, budget);
+    if (!stable_) found_[k] = Probe(effort.work, effort.threads, budget);
     const bool constraints_alone = any_order_ && !options_.best_first;
     if (found_[k].answer == Answer::kOpen && !constraints_alone && !budget.TimeIsUp()) {
       Rebuild(budget);
     }
   } else if (stage == Stage::kBeams) {
-    found_[k] = RunBeam(k, kBeamShare * work, budget);
+    found_[k] = RunBeam(k, kBeamShare * effort.work, budget);
   } else {
-    found_[k] = RunBestFirst(IsBackwards(k), work, bytes, budget);
+    found_[k] = RunBestFirst(IsBackwards(k), effort.work, effort.bytes, budget);
   }
   if (found_[k].answer == Answer::kImpossible) return AfterTask::kEnd;
   return found_[k].answer == Answer::kFound ? AfterTask::kEndGroup : AfterTask::kGoOn;
@@ -219,12 +221,14 @@ void RunStage(Question::Stage stage, std::span<const Asked> asked,
     open.push_back(q);
   }
   if (open.empty()) return;
-  SideBySide tasks(open.size() * group, group, budget);
+  const std::size_t count = open.size() * group;
+  SideBySide tasks(count, group, budget);
+  const int of_task = std::max(1, threads / static_cast<int>(count));
   const auto run = [&](std::size_t i, Budget& own) {
     const Asked& each = asked[open[i / group]];
-    return each.question->RunTask(stage, i % group, each.work, each.bytes, own);
+    return each.question->RunTask(stage, i % group, {each.work, each.bytes, of_task}, own);
   };
-  tasks.Run(work < kLeastWorkForThreads ? 1 : threads, run, nodes);
+  tasks.Run(work < kLeastTurnForThreads ? 1 : threads, run, nodes);
   for (std::size_t k = 0; k < open.size(); ++k) {
     std::size_t counted = 0;
     while (counted < group && tasks.counts(k * group + counted)) ++counted;

@@ -6,7 +6,8 @@
 // make both faster.
 //
 // A turn has a stage for each of these. The beams of a turn, and the two directions, know nothing of each
-// other, so those of a stage may run at the same time, for several questions together.
+// other, so those of a stage may run at the same time, for several questions together. Probing looks at several
+// operators at the same time.
 #ifndef BERTH_SCHEDULE_QUESTION_H_
 #define BERTH_SCHEDULE_QUESTION_H_
 
@@ -60,10 +61,15 @@ class Question {
   [[nodiscard]] std::int64_t NodesOfTask(Stage stage) const {
     return stage == Stage::kBeams ? static_cast<std::int64_t>(width_ * instance_.num_ops) : 0;
   }
+  // Of a task.
+  struct Effort {
+    std::int64_t work = 0;  // Units of a few nanoseconds.
+    std::size_t bytes = 0;  // Of memory for the states of each search, about.
+    int threads = 1;        // The result does not depend on it.
+  };
   // Runs the first stage, or task `k` of a later one, which may run at the same time as the other tasks of
-  // the stage. Each search uses at most about `bytes` bytes of memory.
-  AfterTask RunTask(Stage stage, std::size_t k, std::int64_t work, std::size_t bytes,
-                    Budget& budget);
+  // the stage.
+  AfterTask RunTask(Stage stage, std::size_t k, const Effort& effort, Budget& budget);
   // Once a stage has ended: what the first `counted` of its tasks have found.
   Answer EndStage(Stage stage, std::size_t counted, std::size_t bytes, SearchStats& stats);
   // Of a question for an order of least peak.
@@ -96,7 +102,7 @@ class Question {
     std::int64_t work = 0;
   };
 
-  Found Probe(std::int64_t work, Budget& budget);
+  Found Probe(std::int64_t work, int threads, Budget& budget);
   [[nodiscard]] Found RunBeam(std::size_t k, std::int64_t work, Budget& budget) const;
   Found RunBestFirst(bool backwards, std::int64_t work, std::size_t bytes, Budget& budget);
   void Rebuild(Budget& budget);

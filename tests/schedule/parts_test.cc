@@ -17,6 +17,7 @@
 #include "schedule/question.h"
 #include "schedule/reduce.h"
 #include "schedule/walk.h"
+#include "testing/seeds.h"
 #include "tests/schedule/brute.h"
 
 namespace berth::internal::schedule {
@@ -144,24 +145,84 @@ TEST(Prober, LeavesAnOrderWithinTheLimit) {
     Budget budget;
     Prober prober(instance, Precedence(instance), least + 5);
     prober.AddOrder(Program(instance.num_ops));
-    ASSERT_EQ(prober.Run(kNone / 4, budget), Prober::Verdict::kStable);
+    ASSERT_EQ(prober.Run(kNone / 4, 1, budget), Prober::Verdict::kStable);
     prober.LowerLimit(least);
-    ASSERT_EQ(prober.Run(kNone / 4, budget), Prober::Verdict::kStable);
+    ASSERT_EQ(prober.Run(kNone / 4, 1, budget), Prober::Verdict::kStable);
     constraints += prober.precedence().added().size();
     ASSERT_EQ(Brute(WithPrecedence(instance, prober.precedence())).LeastPeak(), least);
     // The consequences of the limit alone do not depend on the sequence.
     Prober direct(instance, Precedence(instance), least);
-    ASSERT_EQ(direct.Run(kNone / 4, budget), Prober::Verdict::kStable);
+    ASSERT_EQ(direct.Run(kNone / 4, 1, budget), Prober::Verdict::kStable);
     for (Op v = 0; v < instance.num_ops; ++v) {
       for (Op u = 0; u < instance.num_ops; ++u) {
         ASSERT_EQ(direct.precedence().Precedes(u, v), prober.precedence().Precedes(u, v));
       }
     }
     prober.LowerLimit(least - 1);
-    contradictions += prober.Run(kNone / 4, budget) == Prober::Verdict::kContradiction ? 1 : 0;
+    contradictions += prober.Run(kNone / 4, 1, budget) == Prober::Verdict::kContradiction ? 1 : 0;
   }
   EXPECT_GT(constraints, 400u);
   EXPECT_GT(contradictions, 450u);
+}
+
+// Operators that read one to three of the latest buffers.
+Instance IrregularInstance(std::uint64_t seed, std::int64_t least_ops = 30) {
+  Random random(seed);
+  const auto n = static_cast<Op>(random.Uniform(least_ops, least_ops + 20));
+  const std::int64_t reach = random.Uniform(8, 28);
+  std::vector<std::pair<Op, Op>> edges;
+  std::vector<FlowBuffer> buffers;
+  for (Op v = 0; v < n; ++v) {
+    buffers.push_back({random.Uniform(1, 64), false, false, {v}, {}});
+    for (std::int64_t k = v > 0 ? random.Uniform(1, 3) : 0; k > 0; --k) {
+      const auto u = static_cast<Op>(random.Uniform(std::max<std::int64_t>(0, v - reach), v - 1));
+      std::vector<Op>& consumers = buffers[u].consumers;
+      if (!consumers.empty() && consumers.back() == v) continue;
+      consumers.push_back(v);
+      edges.emplace_back(u, v);
+    }
+  }
+  for (Op v = 0; v < n; ++v) {
+    if (buffers[v].consumers.empty()) buffers[v].consumers = {v};
+  }
+  return MakeInstance(n, 0, edges, std::move(buffers));
+}
+
+// Several looks side by side, on any number of threads: the same constraints in the same sequence, with the
+// same work, also where it ends in between.
+TEST(Prober, FindsTheSameOnAnyNumberOfThreads) {
+  std::size_t contradictions = 0;
+  std::size_t stable = 0;
+  for (std::uint64_t seed = 1; seed <= Seeds(80); ++seed) {
+    SCOPED_TRACE(seed);
+    const Instance instance = IrregularInstance(seed, 150);
+    const std::vector<Op> order = Program(instance.num_ops);
+    Random random(seed);
+    const Bytes limit = PeakOf(instance, order) * random.Uniform(60, 90) / 100;
+    const std::int64_t work = std::int64_t{1} << random.Uniform(17, 20);
+    const auto probe = [&](int threads) {
+      Prober prober(instance, Precedence(instance), limit);
+      prober.AddOrder(order);
+      Budget budget;
+      std::string text;
+      Prober::Verdict verdict = Prober::Verdict::kOpen;
+      for (int turn = 0; turn < 16 && verdict == Prober::Verdict::kOpen; ++turn) {
+        verdict = prober.Run(work, threads, budget);
+        text += std::to_string(prober.cuts()) + " cuts, " + std::to_string(prober.work()) + ", " +
+                std::to_string(prober.refuted()) + '\n';
+      }
+      for (const auto& [before, after] : prober.precedence().added()) {
+        text += std::to_string(before) + " before " + std::to_string(after) + '\n';
+      }
+      return std::pair(verdict, text + std::to_string(budget.nodes_spent()));
+    };
+    const auto one = probe(1);
+    contradictions += one.first == Prober::Verdict::kContradiction ? 1 : 0;
+    stable += one.first == Prober::Verdict::kStable ? 1 : 0;
+    for (const int threads : {2, 3, 8}) ASSERT_EQ(probe(threads), one);
+  }
+  EXPECT_GE(contradictions, Seeds(80) / 8);
+  EXPECT_GE(stable, Seeds(80) / 8);
 }
 
 // For any order within a limit: dominance up to the limit changes no answer.
@@ -242,7 +303,7 @@ TEST(Bisector, FindsTheLeastPeakOrTheLeastLimitThatIsConsistent) {
       equal += bound == least ? 1 : 0;
       for (Bytes limit = start; limit < peak; ++limit) {
         Prober prober(instance, Precedence(instance), limit);
-        const bool refuted = prober.Run(kNone / 4, budget) == Prober::Verdict::kContradiction;
+        const bool refuted = prober.Run(kNone / 4, 1, budget) == Prober::Verdict::kContradiction;
         ASSERT_EQ(refuted, limit < bound);
       }
     }
@@ -290,29 +351,6 @@ TEST(PeakGrid, HasTheLargestOfEqualLimits) {
   const std::vector<std::pair<Bytes, Bytes>> largest = {{-9, 2}, {0, 2},  {2, 2},   {3, 6},
                                                         {6, 6},  {7, 10}, {10, 10}, {11, 14}};
   for (const auto& [limit, expected] : largest) EXPECT_EQ(grid.LargestLike(limit), expected);
-}
-
-// Operators that read one to three of the latest buffers.
-Instance IrregularInstance(std::uint64_t seed) {
-  Random random(seed);
-  const auto n = static_cast<Op>(random.Uniform(30, 50));
-  const std::int64_t reach = random.Uniform(8, 28);
-  std::vector<std::pair<Op, Op>> edges;
-  std::vector<FlowBuffer> buffers;
-  for (Op v = 0; v < n; ++v) {
-    buffers.push_back({random.Uniform(1, 64), false, false, {v}, {}});
-    for (std::int64_t k = v > 0 ? random.Uniform(1, 3) : 0; k > 0; --k) {
-      const auto u = static_cast<Op>(random.Uniform(std::max<std::int64_t>(0, v - reach), v - 1));
-      std::vector<Op>& consumers = buffers[u].consumers;
-      if (!consumers.empty() && consumers.back() == v) continue;
-      consumers.push_back(v);
-      edges.emplace_back(u, v);
-    }
-  }
-  for (Op v = 0; v < n; ++v) {
-    if (buffers[v].consumers.empty()) buffers[v].consumers = {v};
-  }
-  return MakeInstance(n, 0, edges, std::move(buffers));
 }
 
 // Limits stay open for several rounds, while other searches raise the bound and lower the peak.

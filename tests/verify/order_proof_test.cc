@@ -112,7 +112,7 @@ std::optional<std::string> ProofByStates(const Case& made, bool backwards, bool 
   std::vector<Certificates::Constraint> edges;
   if (constrained) {
     Prober prober(instance, Precedence(instance), limit);
-    (void)prober.Run(1'000'000, budget);
+    (void)prober.Run(1'000'000, 1, budget);
     edges = prober.precedence().added();
     EXPECT_TRUE(Certificates(instance, edges, limit, budget).WriteConstraints(text));
   }
