@@ -566,7 +566,7 @@ INSTANTIATE_TEST_SUITE_P(
                     NodeCount{Family::kPlanted, 200, 1 << 20, 2, Verdict::kFound, 613},
                     NodeCount{Family::kFull, 60, 40, 1, Verdict::kImpossible, 2107},
                     NodeCount{Family::kFull, 60, 40, 8, Verdict::kImpossible, 1769},
-                    NodeCount{Family::kFull, 40, 1000, 5, Verdict::kImpossible, 970}));
+                    NodeCount{Family::kFull, 40, 1000, 5, Verdict::kImpossible, 987}));
 
 // An option that is never read would leave every node count unchanged.
 TEST(Niche, EverySwitchChangesTheSearch) {
