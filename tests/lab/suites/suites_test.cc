@@ -852,7 +852,7 @@ TEST_F(SuitesTest, OllaOnRealGraphs) {
 }
 
 TEST_F(SuitesTest, ProofsAreCheckedAndMeasured) {
-  const ProcessResult result = Run({"proofs", "--only", "full,least"});
+  const ProcessResult result = Run({"proofs", "--only", "full,least", "--time-limit", "60s"});
   EXPECT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
   EXPECT_EQ(Files(), (std::set<std::string>{"proofs-conditions.json", "proofs-full.csv",
                                             "proofs-least.csv"}));
@@ -865,7 +865,7 @@ TEST_F(SuitesTest, ProofsAreCheckedAndMeasured) {
 }
 
 TEST_F(SuitesTest, ProofsOfOrdersAreCheckedAndMeasured) {
-  const ProcessResult result = Run({"order-proofs"});
+  const ProcessResult result = Run({"order-proofs", "--time-limit", "60s"});
   EXPECT_EQ(result.exit_code, 0) << result.standard_output << result.standard_error;
   EXPECT_EQ(result.standard_output.find("refused"), std::string::npos) << result.standard_output;
   EXPECT_EQ(Files(),
