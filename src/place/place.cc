@@ -229,17 +229,22 @@ class Placer {
   bool Decide(ExactSearch& search, std::int64_t node_limit, bool exactly) {
     if (Answered() || Impossible() || incumbent_.height() <= *problem_.capacity) return false;
     Bytes capacity = *problem_.capacity;
-    Bytes refuted = capacity + 1;
-    if (exactly) {
-      const Heights heights(instance_, capacity + 1);
-      capacity = std::max(heights.AtMost(capacity), incumbent_.lower_bound());
-      refuted = heights.AtLeast(refuted);
+    // The sums of sizes take longer than many a search: not before they are needed.
+    std::optional<Heights> heights;
+    const auto heights_of_plans = [&]() -> const Heights& {
+      if (!heights) heights.emplace(instance_, *problem_.capacity + 1);
+      return *heights;
+    };
+    if (exactly && capacity > incumbent_.lower_bound()) {
+      capacity = std::max(heights_of_plans().AtMost(capacity), incumbent_.lower_bound());
     }
     SearchAnswer answer =
         search.Decide({capacity, node_limit, incumbent_.offsets(), wants_core_}, budget_);
     if (answer.verdict == SearchAnswer::Verdict::kFound) {
       incumbent_.Offer(std::move(answer.offsets), Info(search.last()).name);
     } else if (answer.verdict == SearchAnswer::Verdict::kImpossible) {
+      Bytes refuted = *problem_.capacity + 1;
+      if (exactly) refuted = heights_of_plans().AtLeast(refuted);
       incumbent_.RaiseBound(std::min(refuted, incumbent_.height()));
       core_ = std::move(answer.core);
     }
