@@ -20,7 +20,7 @@ constexpr std::int64_t kTrialsOfRebuild = 10;
 constexpr double kLongestStretch = 0.5;
 constexpr double kShortestPart = 0.01;
 constexpr double kNoise = 1.5;
-constexpr std::size_t kMostHistory = 50'000;  // Then short ones again.
+constexpr std::size_t kMostHistory = 51'200;
 constexpr std::size_t kTrialsPerReport = 4096;
 constexpr std::int64_t kTrialsForBetter = 20;
 constexpr std::size_t kHistoriesOfCalm[] = {100, 300, 1'000};
@@ -39,6 +39,17 @@ constexpr double kChanceOfReturn = 0.25;
 // While the sequence does not fit: of a move over the peak, and below a cost of swapping repeats.
 constexpr double kChanceOfAcross = 0.5;
 constexpr double kChanceOfSwap = 0.15;
+// Luby's sequence from number 1 on: 1 1 2 1 1 2 4 ...
+std::size_t Luby(std::size_t number) {
+  std::size_t period = 1;  // The least 2^k - 1 that is not below it.
+  while (period < number) period = 2 * period + 1;
+  while (period != number) {
+    period /= 2;
+    if (number > period) number -= period;
+  }
+  return (period + 1) / 2;
+}
+
 // Elements that are looked at so quickly that they count as one.
 constexpr std::size_t kScannedAsOne = 8;
 
@@ -356,33 +367,57 @@ bool Improver::MoveInto(std::size_t from, std::size_t lower, std::size_t upper) 
 void Improver::Exchange(Sequence& sequence, const std::vector<Sequence>& orders, std::int64_t bound,
                         std::int64_t patience, Effort& effort,
                         const std::function<void(const Sequence&)>& found) {
+  const auto state_of = [&](const Sequence& of) {
+    Load(of);
+    return Now();
+  };
+  const auto is_better = [](const State& a, const State& b) {
+    return a.fits && (!b.fits || a.cost < b.cost);
+  };
+  State best = state_of(sequence);
   for (std::int64_t failed = 0; failed < patience && !Ended();) {
-    Load(sequence);
-    const State before = Now();
-    if (before.fits && before.cost <= bound) return;
-    const std::int64_t trials = kTrialsForHistory * static_cast<std::int64_t>(effort.history);
-    const std::int64_t work = work_.left;
-    Climb(StartOf(effort.turn, sequence, orders), effort.history, bound, trials, sequence, found);
-    const std::int64_t below = ClimbBelow(sequence, effort.history, bound, trials, found);
-    const std::int64_t part = (work - work_.left) / 4;
-    Perturb(sequence, bound, {trials / kTrialsOfPrune, part}, found);
-    Rebuild(sequence, bound, {trials / kTrialsOfRebuild, part}, found);
-    failed += 2 * trials + below;
-    Load(sequence);
-    const State after = Now();
-    if (after.fits && (!before.fits || after.cost < before.cost)) {
+    if (best.fits && best.cost <= bound) return;
+    if (effort.turn % Effort::kTurns != Effort::kTurns - 1) {
+      failed += Attempt(sequence, effort.history, bound, sequence, found);
+    } else {
+      // What this leads to is good only in the end. Meanwhile nothing is compared with the best.
+      Sequence other = StartOf(effort.turn, sequence, orders);
+      State now = state_of(other);
+      for (bool better = true; better && !Ended();) {
+        failed += Attempt(other, effort.history, bound, other, found);
+        const State after = state_of(other);
+        better = is_better(after, now) && (!after.fits || after.cost > bound);
+        now = after;
+      }
+      if (is_better(now, best)) sequence = std::move(other);
+    }
+    const State after = state_of(sequence);
+    if (is_better(after, best)) {
       failed = 0;
       effort.turn = 0;
+      best = after;
     } else if (effort.turn++ % Effort::kTurns == Effort::kTurns - 1) {
-      effort.history = effort.history < kMostHistory ? 2 * effort.history : Effort::kLeast;
+      effort.history = std::min(kMostHistory, Effort::kLeast * Luby(++effort.number));
     }
   }
 }
 
-// The best sequence, and by turns one without repeats: its first executions, or an order.
+std::int64_t Improver::Attempt(const Sequence& start, std::size_t history, std::int64_t bound,
+                               Sequence& sequence,
+                               const std::function<void(const Sequence&)>& found) {
+  const std::int64_t trials = kTrialsForHistory * static_cast<std::int64_t>(history);
+  const std::int64_t work = work_.left;
+  Climb(start, history, bound, trials, sequence, found);
+  const std::int64_t below = ClimbBelow(sequence, history, bound, trials, found);
+  const std::int64_t part = (work - work_.left) / 4;
+  Perturb(sequence, bound, {trials / kTrialsOfPrune, part}, found);
+  Rebuild(sequence, bound, {trials / kTrialsOfRebuild, part}, found);
+  return 2 * trials + below;
+}
+
+// By turns the first executions of the best sequence, or an order.
 Sequence Improver::StartOf(std::size_t turn, const Sequence& sequence,
                            const std::vector<Sequence>& orders) const {
-  if (turn % Effort::kTurns != Effort::kTurns - 1) return sequence;
   const std::size_t k = turn / Effort::kTurns % (orders.size() + 1);
   return k == 0 || fixed_order_ ? WithoutRepeats(sequence) : orders[k - 1];
 }
@@ -392,6 +427,7 @@ void Improver::Calm(Sequence& sequence) {
   Load(sequence);
   if (!Now().fits) return;
   const Sequence start = sequence;
+  timeline_.CountPressure();
   double least = timeline_.pressure();
   for (const std::size_t length : kHistoriesOfCalm) CalmFrom(start, length, sequence, least);
 }
@@ -401,6 +437,7 @@ void Improver::Calm(Sequence& sequence) {
 void Improver::CalmFrom(const Sequence& start, std::size_t length, Sequence& sequence,
                         double& least) {
   Load(start);
+  timeline_.CountPressure();
   State now = Now();
   double pressure = timeline_.pressure();
   double best = pressure;

@@ -18,17 +18,19 @@
 
 namespace berth::internal::recompute {
 
-// How long one attempt of Exchange() is, and where it starts: the next ones are longer after each kTurns that
-// found nothing.
+// How long the attempts of Exchange() are, and where the next one starts. After each kTurns that found nothing
+// better the length is the next number of Luby's sequence: most are short, and each length has as much time as
+// any other.
 struct Effort {
   static constexpr std::size_t kLeast = 800;
   // One of so many attempts starts from a sequence without repeats.
-  static constexpr std::size_t kTurns = 4;
+  static constexpr std::size_t kTurns = 2;
   std::size_t history = kLeast;  // Trials back to what is compared with.
+  std::size_t number = 1;        // In Luby's sequence.
   std::size_t turn = 0;          // Attempts since the latest better sequence.
   // To begin with that attempt. A good sequence for less memory differs much from a good one for more, but
   // little from what the order of that one leads to.
-  [[nodiscard]] static Effort WithoutRepeats() { return {kLeast, kTurns - 1}; }
+  [[nodiscard]] static Effort WithoutRepeats() { return {kLeast, 1, kTurns - 1}; }
 };
 
 class Improver {
@@ -45,8 +47,9 @@ class Improver {
   // Moves executions of a sequence that fits, at no cost, so that the memory is full in fewer steps.
   void Calm(Sequence& sequence);
   // Adds, moves and takes out at random. `sequence` must be valid, and may exceed the capacity; it
-  // becomes the best that fits, and `found` is called with it now and then. Starts over from it, and from its
-  // first executions or one of `orders`, by turns. Ends after `patience` trials without a better one, or when
+  // becomes the best that fits, and `found` is called with it, or with others that fit, now and then. Starts over
+  // from it, and by turns from its first executions or one of `orders`, as long as what that leads to becomes
+  // better. Ends after `patience` trials without a better one, or when
   // the cost reaches `bound`. `effort` is where an earlier call left off.
   void Exchange(Sequence& sequence, const std::vector<Sequence>& orders, std::int64_t bound,
                 std::int64_t patience, Effort& effort,
@@ -95,6 +98,8 @@ class Improver {
   [[nodiscard]] std::size_t Peak();
   [[nodiscard]] std::vector<std::size_t> Repeats();
 
+  std::int64_t Attempt(const Sequence& start, std::size_t history, std::int64_t bound,
+                       Sequence& sequence, const std::function<void(const Sequence&)>& found);
   bool RepairNow(std::int64_t most, double noise = 1);
   void PruneNow();
   // Until so many trials have failed, or so much work is done.
@@ -106,7 +111,7 @@ class Improver {
   bool Descend(Sequence& sequence, std::int64_t bound, const Patience& patience,
                const std::function<void(const Sequence&)>& found, Modify modify);
   // Four ways to change the sequence, with the arguments of Exchange(). They begin with `sequence`, or
-  // Climb() with `start`.
+  // Climb() with `start`. Attempt() is all of them in turn; how many trials were made.
   void Perturb(Sequence& sequence, std::int64_t bound, const Patience& patience,
                const std::function<void(const Sequence&)>& found);
   void Climb(const Sequence& start, std::size_t length, std::int64_t bound, std::int64_t patience,

@@ -14,7 +14,7 @@ namespace {
 // and of one among many that is better than the only one so far.
 constexpr std::int64_t kNodesOfPlacing = 30'000;
 constexpr std::int64_t kNodesOfPlacingCalmed = 60'000;
-constexpr std::int64_t kMostNodesOfPlacing = 1'000'000;
+constexpr std::int64_t kMostNodesOfPlacing = 250'000;
 constexpr std::int64_t kNodesOfPlacingBetween = 4'000;
 // Of the time of the first search: to place its first good sequence, in so many attempts with a share of
 // that each.

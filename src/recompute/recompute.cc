@@ -36,12 +36,13 @@ namespace berth {
 namespace internal::recompute {
 namespace {
 
-// Of all the time that is left: the first search, each one with less memory, and each of at most
-// kMostRoundsOn that go on from a plan.
+// Of all the time that is left: the first search, each one with less memory, one without any plan yet, and
+// each of at most kMostRoundsOn that go on from a plan.
 constexpr double kShareOfFirst = 0.4;
 constexpr double kShareOfOthers = 0.2;
-constexpr double kShareOfOn = 0.6;
-constexpr int kMostRoundsOn = 6;
+constexpr double kShareWithoutPlan = 0.6;
+constexpr double kShareOfOn = 0.25;
+constexpr int kMostRoundsOn = 20;
 // Less memory to search for, in ten-thousandths, where the best sequence has no addresses. From the least with
 // which it has some, one part in kPartOfStep of the way to the most with which it has none at a time, until
 // there are none or the two are as near as kNearest, or as one part in kNearestPart of the former: a
@@ -114,7 +115,7 @@ class Planner {
   Result<void> Search() {
     BERTH_TRY(FindSequences());
     if (!search_.best() && !search_.infeasible() && placer_.MayGoOn()) {
-      InPart(kShareOfOn, [&](Budget& part) { search_.Improve(part); });
+      InPart(kShareWithoutPlan, [&](Budget& part) { search_.Improve(part); });
     }
     if (!search_.best() || placer_.HasPlanWithin(search_.Enough())) return {};
     if (!BERTH_TRY(placer_.PlaceBest())) return SearchWithLess();
@@ -207,7 +208,7 @@ class Planner {
     };
     InPart(kShareOfOthers, find);
     // Without any plan, one with so much less is worth the rest of the time.
-    while (!search_.best() && !answer_.best && placer_.MayGoOn()) InPart(kShareOfOn, find);
+    while (!search_.best() && !answer_.best && placer_.MayGoOn()) InPart(kShareWithoutPlan, find);
     if (!search_.best()) return std::nullopt;
     return BERTH_TRY(placer_.PlaceBest());
   }

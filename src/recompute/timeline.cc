@@ -16,6 +16,61 @@ constexpr int kCalm = 15;  // Per cent of the capacity beside pressure.
 
 Bytes Above(Bytes load, Bytes limit) { return std::max<Bytes>(load - limit, 0); }
 
+// Loops over loads, for some instruction set.
+struct LoadKernels {
+  // By how much what `count` loads have above `limit` together grows if each grows by `bytes`.
+  std::int64_t (*growth)(const Bytes* loads, std::size_t count, Bytes bytes, Bytes limit);
+  // The same, and they do.
+  std::int64_t (*add)(Bytes* loads, std::size_t count, Bytes bytes, Bytes limit);
+  // The most of any of `count`, at least 0.
+  Bytes (*most)(const Bytes* loads, std::size_t count);
+};
+
+[[gnu::always_inline]] inline std::int64_t Growth(Bytes load, Bytes bytes, Bytes limit) {
+  const Bytes after = load + bytes;
+  return (after > limit ? after - limit : 0) - (load > limit ? load - limit : 0);
+}
+
+// SSE2 cannot compare two numbers of 64 bits at once.
+#define BERTH_LOAD_KERNELS(Set, ATTRIBUTE)                                                         \
+  struct Set {                                                                                     \
+    ATTRIBUTE static std::int64_t GrowthOf(const Bytes* loads, std::size_t count, Bytes bytes,     \
+                                           Bytes limit) {                                          \
+      std::int64_t sum = 0;                                                                        \
+      for (std::size_t k = 0; k < count; ++k) sum += Growth(loads[k], bytes, limit);               \
+      return sum;                                                                                  \
+    }                                                                                              \
+    ATTRIBUTE static std::int64_t Add(Bytes* loads, std::size_t count, Bytes bytes, Bytes limit) { \
+      std::int64_t sum = 0;                                                                        \
+      for (std::size_t k = 0; k < count; ++k) {                                                    \
+        sum += Growth(loads[k], bytes, limit);                                                     \
+        loads[k] += bytes;                                                                         \
+      }                                                                                            \
+      return sum;                                                                                  \
+    }                                                                                              \
+    ATTRIBUTE static Bytes Most(const Bytes* loads, std::size_t count) {                           \
+      Bytes most = 0;                                                                              \
+      for (std::size_t k = 0; k < count; ++k) most = loads[k] > most ? loads[k] : most;            \
+      return most;                                                                                 \
+    }                                                                                              \
+    static constexpr LoadKernels kAll = {GrowthOf, Add, Most};                                     \
+  };
+
+BERTH_LOAD_KERNELS(Anywhere, )
+#if defined(__x86_64__) && !defined(__OPTIMIZE_SIZE__)
+BERTH_LOAD_KERNELS(Avx2, [[gnu::target("avx2")]])
+#endif
+#undef BERTH_LOAD_KERNELS
+
+const LoadKernels& Kernels() {
+#if defined(__x86_64__) && !defined(__OPTIMIZE_SIZE__)
+  static const LoadKernels& best = __builtin_cpu_supports("avx2") ? Avx2::kAll : Anywhere::kAll;
+  return best;
+#else
+  return Anywhere::kAll;
+#endif
+}
+
 // Not every Wide converts to floating point.
 double Real(Wide sum) {
   constexpr int kBits = 62;
@@ -51,20 +106,17 @@ void Timeline::Set(const Sequence& sequence) {
   op_of_.clear();
   position_.clear();
   free_.clear();
-  from_begin_ = repeat_cost_ = copy_cost_ = 0;
-  stays_ = 0;
-  excess_ = 0;
-  pressure_ = 0;
+  sums_ = {};
+  sums_.state = ++states_;
+  counts_pressure_ = false;
   spans_.clear();
-  invalid_ = 0;
-  Keep();
   for (const Op v : sequence) {
     const auto e = static_cast<Execution>(op_of_.size());
     op_of_.push_back(v);
     position_.push_back(e);
     executions_.push_back(e);
     if (!model_.IsReturn(v)) {
-      if (!of_op_[v].empty()) repeat_cost_ += model_.cost[v];
+      if (!of_op_[v].empty()) sums_.repeat_cost += model_.cost[v];
       of_op_[v].push_back(e);
     }
   }
@@ -84,6 +136,7 @@ void Timeline::Set(const Sequence& sequence) {
     Lay(s);
     Patch(0, 0, s);
   }
+  Keep();
 }
 
 Sequence Timeline::Get() const {
@@ -94,15 +147,26 @@ Sequence Timeline::Get() const {
 }
 
 std::size_t Timeline::Peak() const {
-  return static_cast<std::size_t>(std::max_element(load_.begin(), load_.end()) - load_.begin());
+  if (peak_of_ != sums_.state) {
+    const Bytes most = Kernels().most(load_.data(), load_.size());
+    peak_ = static_cast<std::size_t>(std::find(load_.begin(), load_.end(), most) - load_.begin());
+    peak_of_ = sums_.state;
+  }
+  return peak_;
 }
 
-double Timeline::excess() const { return Real(excess_); }
-double Timeline::pressure() const { return Real(pressure_); }
+double Timeline::excess() const { return Real(sums_.excess); }
+double Timeline::pressure() const { return Real(sums_.pressure); }
+
+void Timeline::CountPressure() {
+  counts_pressure_ = true;
+  sums_.pressure = 0;
+  for (const Bytes load : load_) sums_.pressure += Above(load, calm_);
+}
 
 void Timeline::CountLoad(Bytes load, std::int64_t count) {
-  excess_ += Wide{Above(load, capacity_)} * count;
-  pressure_ += Wide{Above(load, calm_)} * count;
+  sums_.excess += Wide{Above(load, capacity_)} * count;
+  if (counts_pressure_) sums_.pressure += Wide{Above(load, calm_)} * count;
 }
 
 bool Timeline::IsFirst(Execution e) const {
@@ -216,32 +280,10 @@ void Timeline::ForEachTouched(Op op, Visit visit) const {
   }
 }
 
-void Timeline::Change(const std::vector<Edit>& edits) {
-  groups_.push_back(log_.size());
-  Replace(edits);
-  log_.insert(log_.end(), edits.begin(), edits.end());
-}
-
-void Timeline::UndoTo(std::size_t changes) {
-  while (groups_.size() > changes) {
-    const std::size_t first = groups_.back();
-    back_.clear();
-    for (std::size_t k = log_.size(); k-- > first;) {
-      back_.push_back({log_[k].to, log_[k].from, log_[k].op});
-    }
-    Replace(back_);
-    log_.resize(first);
-    groups_.pop_back();
-  }
-}
-
-void Timeline::Keep() {
-  log_.clear();
-  groups_.clear();
-}
-
 // Edits, and the bytes of all that they touch.
-void Timeline::Replace(const std::vector<Edit>& edits) {
+void Timeline::Change(const std::vector<Edit>& edits) {
+  groups_.push_back({trail_.size(), sums_});
+  sums_.state = ++states_;
   ++change_;
   lifted_.clear();
   spans_.clear();
@@ -259,6 +301,85 @@ void Timeline::Replace(const std::vector<Edit>& edits) {
     Lay(lifted_[k]);
     Patch(span_begin_[k], span_begin_[k + 1], lifted_[k]);
   }
+}
+
+void Timeline::UndoTo(std::size_t changes) {
+  while (groups_.size() > changes) {
+    for (; trail_.size() > groups_.back().first; trail_.pop_back()) TakeBack(trail_.back());
+    sums_ = groups_.back().sums;
+    groups_.pop_back();
+  }
+}
+
+void Timeline::TakeBack(const Record& record) {
+  const std::size_t at = record.at;
+  const std::size_t to = record.to;
+  auto& events = lines_[record.storage].events;
+  const auto event = events.begin() + static_cast<std::ptrdiff_t>(at);
+  switch (record.what) {
+    case Happened::kAdded:
+      for (std::size_t p = at; p < to; ++p) load_[p] -= record.bytes;
+      work_ += static_cast<std::int64_t>(to - at);
+      return;
+    case Happened::kEnded:
+      ending_[at] -= record.bytes;
+      return;
+    case Happened::kInserted:
+      for (std::size_t p = at + to; p-- > at;) {
+        const Execution e = executions_[p];
+        free_.push_back(e);
+        if (!model_.IsReturn(op_of_[e])) Forget(e);
+      }
+      EraseAt(at, to);
+      return;
+    case Happened::kRemoved:
+      MakeGap(at, to, 0);
+      for (std::size_t p = at + to; p-- > at; taken_.pop_back()) {
+        const auto& [e, op, load, ending] = taken_.back();
+        executions_[p] = e;
+        op_of_[e] = op;
+        load_[p] = load;
+        ending_[p] = ending;
+        free_.pop_back();
+        if (!model_.IsReturn(op)) of_op_[op].push_back(e);
+      }
+      Renumber(at, size());
+      return;
+    case Happened::kMoved:
+      Shift(to, at);
+      load_[at] = taken_.back().load;
+      ending_[at] = taken_.back().ending;
+      taken_.pop_back();
+      return;
+    case Happened::kEventIn:
+      events.erase(event);
+      return;
+    case Happened::kEventOut:
+      events.insert(event, events_out_.back());
+      events_out_.pop_back();
+      return;
+    case Happened::kEventMoved:
+      MoveEvent(lines_[record.storage], to, at);
+      return;
+    case Happened::kLifted: {
+      Line& line = lines_[record.storage];
+      const auto end = stays_lifted_.end();
+      line.stays.assign(end - static_cast<std::ptrdiff_t>(at), end);
+      stays_lifted_.resize(stays_lifted_.size() - at);
+      line.cost = record.bytes;
+      line.invalid = to != 0;
+      if (line.matters || !events.empty()) work_ += static_cast<std::int64_t>(events.size());
+      return;
+    }
+  }
+}
+
+void Timeline::Keep() {
+  trail_.clear();
+  groups_.clear();
+  taken_.clear();
+  events_out_.clear();
+  stays_lifted_.clear();
 }
 
 // All of `edits`. What is put in or taken out side by side is so at once.
@@ -297,10 +418,12 @@ void Timeline::Lift(Storage s) {
   const StorageInfo& info = model_.storages[s];
   span_begin_.push_back(spans_.size());
   for (const Stay& stay : line.stays) spans_.push_back(SpanOf(stay, info.size));
-  stays_ -= Wide{info.padded} * static_cast<Wide>(line.stays.size());
+  stays_lifted_.insert(stays_lifted_.end(), line.stays.begin(), line.stays.end());
+  Note(Happened::kLifted, s, line.stays.size(), line.invalid ? 1 : 0, line.cost);
+  sums_.stays -= Wide{info.padded} * static_cast<Wide>(line.stays.size());
   line.stays.clear();
-  copy_cost_ -= std::exchange(line.cost, 0);
-  if (std::exchange(line.invalid, false)) --invalid_;
+  sums_.copy_cost -= std::exchange(line.cost, 0);
+  if (std::exchange(line.invalid, false)) --sums_.invalid;
 }
 
 void Timeline::Lay(Storage s) {
@@ -326,43 +449,43 @@ void Timeline::Lay(Storage s) {
   if (!valid) {
     line.invalid = true;
     line.cost = 0;
-    ++invalid_;
+    ++sums_.invalid;
   }
   if (!valid || size == 0) line.stays.clear();
-  copy_cost_ += line.cost;
-  stays_ += Wide{model_.storages[s].padded} * static_cast<Wide>(line.stays.size());
+  sums_.copy_cost += line.cost;
+  sums_.stays += Wide{model_.storages[s].padded} * static_cast<Wide>(line.stays.size());
 }
 
 void Timeline::Add(std::size_t begin, std::size_t end, Bytes bytes) {
-  // At a position excess and pressure change by no more than `bytes`.
+  Note(Happened::kAdded, 0, begin, end, bytes);
   const auto count = static_cast<std::int64_t>(end - begin);
-  const bool small = Wide{bytes < 0 ? -bytes : bytes} * count <= kMaxBytes;
-  if (small) {
-    AddAs<std::int64_t>(begin, end, bytes);
-  } else {
-    AddAs<Wide>(begin, end, bytes);
-  }
   work_ += count;
+  // At a position excess and pressure change by no more than `bytes`.
+  const bool small = Wide{bytes < 0 ? -bytes : bytes} * count <= kMaxBytes;
+  const std::span<Bytes> loads = std::span(load_).subspan(begin, end - begin);
+  if (!small) {
+    for (Bytes& load : loads) {
+      sums_.excess += Growth(load, bytes, capacity_);
+      sums_.pressure += Growth(load, bytes, calm_);
+      load += bytes;
+    }
+    return;
+  }
+  const LoadKernels& kernels = Kernels();
+  if (counts_pressure_) {
+    sums_.pressure += kernels.growth(loads.data(), loads.size(), bytes, calm_);
+  }
+  sums_.excess += kernels.add(loads.data(), loads.size(), bytes, capacity_);
 }
 
-template <typename Sum>
-void Timeline::AddAs(std::size_t begin, std::size_t end, Bytes bytes) {
-  Sum excess = 0;
-  Sum pressure = 0;
-  for (std::size_t p = begin; p < end; ++p) {
-    const Bytes before = load_[p];
-    const Bytes after = before + bytes;
-    load_[p] = after;
-    excess += Above(after, capacity_) - Above(before, capacity_);
-    pressure += Above(after, calm_) - Above(before, calm_);
-  }
-  excess_ += excess;
-  pressure_ += pressure;
+void Timeline::AddEnding(std::size_t position, Bytes bytes) {
+  Note(Happened::kEnded, 0, position, position, bytes);
+  ending_[position] += bytes;
 }
 
 void Timeline::CountEnds(const Span& span, Bytes bytes) {
-  if (span.from_begin) from_begin_ += bytes;
-  if (!span.to_end) ending_[span.end - 1] += bytes;
+  if (span.from_begin) sums_.from_begin += bytes;
+  if (!span.to_end) AddEnding(span.end - 1, bytes);
 }
 
 // The bytes of `s` move from the spans, which are sorted and disjoint, to its stays: where only one of them
@@ -416,9 +539,9 @@ void Timeline::ShrinkSpans(std::size_t gone, std::size_t count) {
     span.end = shift(span.end);
     if (empty || !ended) continue;
     if (span.begin == span.end) {  // Nothing is left of it.
-      if (span.from_begin) from_begin_ -= span.size;
+      if (span.from_begin) sums_.from_begin -= span.size;
     } else if (!span.to_end) {
-      ending_[gone - 1] += span.size;
+      AddEnding(gone - 1, span.size);
     }
   }
 }
@@ -438,7 +561,7 @@ void Timeline::GrowSpans(std::size_t added, std::size_t count) {
 
 // The bytes of what stays from before `position` until after it.
 Bytes Timeline::Through(std::size_t position) const {
-  return position == 0 ? model_.always_live + from_begin_
+  return position == 0 ? model_.always_live + sums_.from_begin
                        : load_[position - 1] - ending_[position - 1];
 }
 
@@ -447,6 +570,7 @@ void Timeline::AddEvents(Execution e) {
     auto& events = lines_[s].events;
     const std::size_t at = EventAt(lines_[s], position_[e]);
     events.insert(events.begin() + static_cast<std::ptrdiff_t>(at), {e, touch});
+    Note(Happened::kEventIn, s, at, at, 0);
   };
   const Op op = op_of_[e];
   if (model_.IsReturn(op)) return add(model_.Returned(op), nullptr);
@@ -458,18 +582,69 @@ void Timeline::AddEvents(Execution e) {
 void Timeline::RemoveEvents(Execution e) {
   ForEachTouched(op_of_[e], [&](Storage s) {
     auto& events = lines_[s].events;
-    events.erase(events.begin() + static_cast<std::ptrdiff_t>(EventAt(lines_[s], position_[e])));
+    const std::size_t at = EventAt(lines_[s], position_[e]);
+    events_out_.push_back(events[at]);
+    events.erase(events.begin() + static_cast<std::ptrdiff_t>(at));
+    Note(Happened::kEventOut, s, at, at, 0);
   });
+}
+
+// The events of `e`, which is about to move to position `to`.
+void Timeline::MoveEvents(Execution e, std::size_t to) {
+  const std::size_t from = position_[e];
+  ForEachTouched(op_of_[e], [&](Storage s) {
+    Line& line = lines_[s];
+    const std::size_t at = EventAt(line, from);
+    // Executions in between are still where they were.
+    std::size_t now = at;
+    const auto position = [&](std::size_t k) { return position_[line.events[k].execution]; };
+    if (to > from) {
+      while (now + 1 < line.events.size() && position(now + 1) <= to) ++now;
+    } else {
+      while (now > 0 && position(now - 1) >= to) --now;
+    }
+    if (now == at) return;
+    MoveEvent(line, at, now);
+    Note(Happened::kEventMoved, s, at, now, 0);
+  });
+}
+
+void Timeline::MoveEvent(Line& line, std::size_t from, std::size_t to) {
+  const auto event = [&](std::size_t k) {
+    return line.events.begin() + static_cast<std::ptrdiff_t>(k);
+  };
+  if (to > from) {
+    std::rotate(event(from), event(from + 1), event(to + 1));
+  } else {
+    std::rotate(event(to), event(from), event(from + 1));
+  }
+}
+
+// Room for `count` executions at `position`.
+void Timeline::MakeGap(std::size_t position, std::size_t count, Bytes load) {
+  const auto at = static_cast<std::ptrdiff_t>(position);
+  executions_.insert(executions_.begin() + at, count, 0);
+  load_.insert(load_.begin() + at, count, load);
+  ending_.insert(ending_.begin() + at, count, 0);
+}
+
+void Timeline::EraseAt(std::size_t position, std::size_t count) {
+  const auto erase = [&](auto& list) {
+    const auto at = list.begin() + static_cast<std::ptrdiff_t>(position);
+    list.erase(at, at + static_cast<std::ptrdiff_t>(count));
+  };
+  erase(executions_);
+  erase(load_);
+  erase(ending_);
+  Renumber(position, size());
 }
 
 void Timeline::Insert(std::size_t position, std::span<const Edit> added) {
   const Bytes through = Through(position);
   CountLoad(through, static_cast<std::int64_t>(added.size()));
   GrowSpans(position, added.size());
-  const auto at = static_cast<std::ptrdiff_t>(position);
-  executions_.insert(executions_.begin() + at, added.size(), 0);
-  load_.insert(load_.begin() + at, added.size(), through);
-  ending_.insert(ending_.begin() + at, added.size(), 0);
+  MakeGap(position, added.size(), through);
+  Note(Happened::kInserted, 0, position, added.size(), 0);
   for (std::size_t k = 0; k < added.size(); ++k) {
     executions_[position + k] = NewExecution(added[k].op);
   }
@@ -479,7 +654,7 @@ void Timeline::Insert(std::size_t position, std::span<const Edit> added) {
     const Execution e = executions_[position + k];
     AddEvents(e);
     if (model_.IsReturn(op)) continue;
-    if (!of_op_[op].empty()) repeat_cost_ += model_.cost[op];
+    if (!of_op_[op].empty()) sums_.repeat_cost += model_.cost[op];
     of_op_[op].push_back(e);
   }
 }
@@ -496,6 +671,13 @@ Timeline::Execution Timeline::NewExecution(Op op) {
   return e;
 }
 
+// Its operator no longer has it.
+void Timeline::Forget(Execution e) {
+  auto& all = of_op_[op_of_[e]];
+  *std::find(all.begin(), all.end(), e) = all.back();
+  all.pop_back();
+}
+
 void Timeline::Remove(std::size_t position, std::size_t count) {
   for (std::size_t p = position; p < position + count; ++p) {
     const Execution e = executions_[p];
@@ -504,19 +686,15 @@ void Timeline::Remove(std::size_t position, std::size_t count) {
     CountLoad(load_[p], -1);
     free_.push_back(e);
     if (model_.IsReturn(op)) continue;
-    auto& all = of_op_[op];
-    all.erase(std::find(all.begin(), all.end(), e));
-    if (!all.empty()) repeat_cost_ -= model_.cost[op];
+    Forget(e);
+    if (!of_op_[op].empty()) sums_.repeat_cost -= model_.cost[op];
   }
   ShrinkSpans(position, count);
-  const auto erase = [&](auto& list) {
-    const auto at = list.begin() + static_cast<std::ptrdiff_t>(position);
-    list.erase(at, at + static_cast<std::ptrdiff_t>(count));
-  };
-  erase(executions_);
-  erase(load_);
-  erase(ending_);
-  Renumber(position, size());
+  for (std::size_t p = position; p < position + count; ++p) {
+    taken_.push_back({executions_[p], at(p), load_[p], ending_[p]});
+  }
+  Note(Happened::kRemoved, 0, position, count, 0);
+  EraseAt(position, count);
 }
 
 void Timeline::Renumber(std::size_t begin, std::size_t end) {
@@ -526,11 +704,9 @@ void Timeline::Renumber(std::size_t begin, std::size_t end) {
   work_ += static_cast<std::int64_t>(end - begin);
 }
 
-void Timeline::Move(std::size_t from, std::size_t to) {
+// The execution at `from` to `to`, and with it what else is by position; new ones for both are missing.
+void Timeline::Shift(std::size_t from, std::size_t to) {
   const Execution e = executions_[from];
-  RemoveEvents(e);
-  ShrinkSpans(from, 1);
-  CountLoad(load_[from], -1);
   const auto shift = [&](auto& list) {
     const auto at = [&](std::size_t p) { return list.begin() + static_cast<std::ptrdiff_t>(p); };
     if (to > from) {
@@ -543,12 +719,21 @@ void Timeline::Move(std::size_t from, std::size_t to) {
   shift(load_);
   shift(ending_);
   executions_[to] = e;
+  Renumber(std::min(from, to), std::max(from, to) + 1);
+}
+
+void Timeline::Move(std::size_t from, std::size_t to) {
+  const Execution e = executions_[from];
+  MoveEvents(e, to);
+  ShrinkSpans(from, 1);
+  CountLoad(load_[from], -1);
+  taken_.push_back({e, op_of_[e], load_[from], ending_[from]});
+  Note(Happened::kMoved, 0, from, to, 0);
+  Shift(from, to);
   load_[to] = Through(to);
   CountLoad(load_[to], 1);
   ending_[to] = 0;
   GrowSpans(to, 1);
-  Renumber(std::min(from, to), std::max(from, to) + 1);
-  AddEvents(e);
 }
 
 }  // namespace berth::internal::recompute

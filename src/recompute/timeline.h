@@ -9,9 +9,9 @@
 //                  b b d d b
 //
 // so that a new execution finds what stays through its position: the load before without what leaves.
-// Cost of a change: linear in the uses of those storages, in how much longer or shorter their stays become
-// and in how far other executions shift, a few microseconds for a thousand operators, where sequence.h
-// measures everything anew.
+// What a change does is written down, so that taking it back looks for nothing. Cost of a change: linear in the
+// uses of those storages, in how much longer or shorter their stays become and in how far other executions
+// shift, a few microseconds for a thousand operators, where sequence.h measures everything anew.
 #ifndef BERTH_RECOMPUTE_TIMELINE_H_
 #define BERTH_RECOMPUTE_TIMELINE_H_
 
@@ -62,12 +62,16 @@ class Timeline {
   [[nodiscard]] std::size_t size() const { return executions_.size(); }
   [[nodiscard]] Op at(std::size_t position) const { return op_of_[executions_[position]]; }
   // As Measure has it. Bytes above the capacity are summed up at returns, too.
-  [[nodiscard]] bool valid() const { return invalid_ == 0 && cost() <= kMostCost; }
-  [[nodiscard]] std::int64_t cost() const { return repeat_cost_ + copy_cost_; }
+  [[nodiscard]] bool valid() const { return sums_.invalid == 0 && cost() <= kMostCost; }
+  [[nodiscard]] std::int64_t cost() const { return sums_.repeat_cost + sums_.copy_cost; }
   [[nodiscard]] double excess() const;
-  // The same above a part of the capacity: the less there is, the easier it is to find addresses.
+  // The same above a part of the capacity: the less there is, the easier it is to find addresses. Known from
+  // CountPressure() to the next Set().
   [[nodiscard]] double pressure() const;
-  [[nodiscard]] bool fits() const { return valid() && excess_ == 0 && stays_ <= kMaxBytes; }
+  void CountPressure();
+  [[nodiscard]] bool fits() const {
+    return valid() && sums_.excess == 0 && sums_.stays <= kMaxBytes;
+  }
   [[nodiscard]] Bytes load(std::size_t position) const { return load_[position]; }
   [[nodiscard]] std::size_t Peak() const;  // The first position with the most bytes.
 
@@ -112,6 +116,48 @@ class Timeline {
     bool from_begin = false;  // Counted in `from_begin_`.
     bool to_end = false;      // Not counted in `ending_`.
   };
+  // What has happened since Keep(), to take it back. Positions and numbers of events are those of that moment.
+  enum class Happened : std::uint32_t {
+    kAdded,       // `bytes` to the load at [at, to),
+    kEnded,       // and to `ending_` at `at`.
+    kInserted,    // `to` executions at `at`.
+    kRemoved,     // The same; `taken_` has them.
+    kMoved,       // An execution from `at` to `to`; `taken_` has it as it was.
+    kEventIn,     // Event `at` of `storage` is new,
+    kEventOut,    // or gone; `events_out_` has it,
+    kEventMoved,  // or is now number `to`.
+    kLifted       // `storage` had `at` stays, the last of `stays_lifted_`, and copies for `bytes`;
+                  // `to` is 1 if it was invalid.
+  };
+  struct Record {
+    Happened what = Happened::kAdded;
+    Storage storage = 0;
+    std::uint32_t at = 0;
+    std::uint32_t to = 0;
+    Bytes bytes = 0;
+  };
+  struct Taken {
+    Execution execution = 0;
+    Op op = 0;
+    Bytes load = 0;
+    Bytes ending = 0;
+  };
+  // Of all storages and positions together.
+  struct Sums {
+    Bytes from_begin = 0;  // Of stays that begin before the first execution.
+    std::int64_t repeat_cost = 0;
+    std::int64_t copy_cost = 0;
+    Wide stays = 0;  // Bytes with alignments.
+    Wide excess = 0;
+    Wide pressure = 0;
+    std::size_t invalid = 0;
+    std::uint64_t state = 0;  // Another number for each sequence that there was.
+  };
+  // One call of Change().
+  struct Group {
+    std::size_t first = 0;  // Of its records.
+    Sums sums;              // Before it.
+  };
   // What is known of one storage.
   struct Line {
     bool matters = false;  // It has bytes, or versions.
@@ -133,26 +179,35 @@ class Timeline {
   [[nodiscard]] std::size_t EventAt(const Line& line, std::size_t position) const;
   [[nodiscard]] bool StaysToEnd(Storage s) const;
 
-  void Replace(const std::vector<Edit>& edits);
+  void Note(Happened what, Storage storage, std::size_t at, std::size_t to, Bytes bytes) {
+    trail_.push_back(
+        {what, storage, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(to), bytes});
+  }
+  void TakeBack(const Record& record);
   void Do(const std::vector<Edit>& edits);
   void Lift(Storage s);
   void Lay(Storage s);
   [[nodiscard]] Span SpanOf(const Stay& stay, Bytes size) const;
   void Patch(std::size_t first_span, std::size_t end_span, Storage s);
   void CountEnds(const Span& span, Bytes bytes);
+  void AddEnding(std::size_t position, Bytes bytes);
   void Add(std::size_t begin, std::size_t end, Bytes bytes);  // Negative: subtracts.
-  template <typename Sum>
-  void AddAs(std::size_t begin, std::size_t end, Bytes bytes);
   void ShrinkSpans(std::size_t gone, std::size_t count);
   void GrowSpans(std::size_t added, std::size_t count);
   void Insert(std::size_t position, std::span<const Edit> added);
   void Remove(std::size_t position, std::size_t count);
+  void Forget(Execution e);
+  void EraseAt(std::size_t position, std::size_t count);
+  void MakeGap(std::size_t position, std::size_t count, Bytes load);
   [[nodiscard]] Execution NewExecution(Op op);
   void Renumber(std::size_t begin, std::size_t end);
   void Move(std::size_t from, std::size_t to);
+  void Shift(std::size_t from, std::size_t to);
   [[nodiscard]] Bytes Through(std::size_t position) const;
   void AddEvents(Execution e);
   void RemoveEvents(Execution e);
+  void MoveEvents(Execution e, std::size_t to);
+  void MoveEvent(Line& line, std::size_t from, std::size_t to);
   template <typename Visit>
   void ForEachTouched(Op op, Visit visit) const;
   // `count` positions with so many bytes are new, or gone if it is negative.
@@ -169,16 +224,16 @@ class Timeline {
   std::vector<std::uint32_t> position_;  // the same.
   std::vector<Execution> free_;
   std::vector<std::vector<Execution>> of_op_;  // By operator: its executions, in no order.
-  Bytes from_begin_ = 0;                       // Of stays that begin before the first execution.
-  std::int64_t repeat_cost_ = 0;
-  std::int64_t copy_cost_ = 0;
-  Wide stays_ = 0;  // Bytes with alignments.
-  Wide excess_ = 0;
-  Wide pressure_ = 0;
-  std::size_t invalid_ = 0;
-  std::vector<Edit> log_;            // To take back, the latest last.
-  std::vector<std::size_t> groups_;  // Where each change begins in it.
-  std::vector<Edit> back_;
+  Sums sums_;
+  bool counts_pressure_ = false;
+  std::uint64_t states_ = 0;      // So far.
+  mutable std::size_t peak_ = 0;  // Of that state, as long as it is this one.
+  mutable std::optional<std::uint64_t> peak_of_;
+  std::vector<Record> trail_;  // The latest last, as in the next four.
+  std::vector<Group> groups_;
+  std::vector<Taken> taken_;
+  std::vector<Event> events_out_;
+  std::vector<Stay> stays_lifted_;
   std::vector<Storage> lifted_;
   std::vector<Span> spans_;               // Of the storages lifted, in their order,
   std::vector<std::size_t> span_begin_;   // and where those of each begin.

@@ -31,6 +31,29 @@ bool ExpectSame(const room::Timeline& timeline, const room::Model& model, Bytes 
   return true;
 }
 
+// Nothing that was changed or taken back has left a trace: all is as in a timeline of this sequence alone.
+void ExpectAsNew(room::Timeline& timeline, const room::Model& model, Bytes capacity) {
+  room::Timeline fresh(model, capacity);
+  fresh.Set(timeline.Get());
+  EXPECT_EQ(timeline.valid(), fresh.valid());
+  EXPECT_EQ(timeline.cost(), fresh.cost());
+  EXPECT_EQ(timeline.excess(), fresh.excess());
+  fresh.CountPressure();
+  EXPECT_EQ(timeline.pressure(), fresh.pressure());
+  EXPECT_EQ(timeline.Peak(), fresh.Peak());
+  EXPECT_EQ(timeline.Repeats(), fresh.Repeats());
+  for (std::size_t p = 0; p < fresh.size(); ++p) {
+    EXPECT_EQ(timeline.load(p), fresh.load(p)) << "position " << p;
+    for (room::Storage s = 0; s < model.storages.size(); ++s) {
+      const room::Held held = timeline.HeldAt(s, p);
+      const room::Held expected = fresh.HeldAt(s, p);
+      EXPECT_EQ(held.version, expected.version) << "storage " << s << " at position " << p;
+      EXPECT_EQ(held.last, expected.last) << "storage " << s << " at position " << p;
+      EXPECT_EQ(held.stays, expected.stays) << "storage " << s << " at position " << p;
+    }
+  }
+}
+
 // A repeat or a return put in, taken out or moved.
 std::optional<room::Edit> RandomEdit(const room::Timeline& timeline, const room::Model& model,
                                      Random& random) {
@@ -59,6 +82,7 @@ TEST(Timeline, AgreesWithMeasuringAfterEveryChange) {
     Random random(seed);
     room::Timeline timeline(model, the.capacity);
     timeline.Set({the.order.begin(), the.order.end()});
+    timeline.CountPressure();
     ASSERT_TRUE(ExpectSame(timeline, model, the.capacity));
     for (int change = 0; change < 30; ++change) {
       const room::Sequence before = timeline.Get();
@@ -76,7 +100,9 @@ TEST(Timeline, AgreesWithMeasuringAfterEveryChange) {
       timeline.UndoTo(changes);
       EXPECT_EQ(timeline.Get(), before);
       EXPECT_TRUE(ExpectSame(timeline, model, the.capacity));
+      if (change % 10 == 0) ExpectAsNew(timeline, model, the.capacity);
     }
+    ExpectAsNew(timeline, model, the.capacity);
   }
   EXPECT_GT(valid, Seeds(1500));
 }
@@ -93,6 +119,8 @@ TEST(Timeline, EditsOfOneChangeFollowEachOther) {
     const room::Sequence order(the.order.begin(), the.order.end());
     one_by_one.Set(order);
     at_once.Set(order);
+    one_by_one.CountPressure();
+    at_once.CountPressure();
     std::vector<room::Edit> edits;
     for (int k = 0; k < 4; ++k) {
       const auto edit = RandomEdit(one_by_one, model, random);
@@ -102,10 +130,13 @@ TEST(Timeline, EditsOfOneChangeFollowEachOther) {
     }
     at_once.Change(edits);
     EXPECT_EQ(at_once.Get(), one_by_one.Get());
-    ExpectSame(at_once, model, the.capacity);
+    if (ExpectSame(at_once, model, the.capacity)) ExpectAsNew(at_once, model, the.capacity);
     at_once.UndoTo(0);
     EXPECT_EQ(at_once.Get(), order);
     EXPECT_TRUE(ExpectSame(at_once, model, the.capacity));
+    ExpectAsNew(at_once, model, the.capacity);
+    one_by_one.UndoTo(0);
+    ExpectAsNew(one_by_one, model, the.capacity);
   }
 }
 
@@ -143,6 +174,8 @@ TEST(Timeline, PutsInAndTakesOutSeveralSideBySide) {
     timeline.UndoTo(0);
     EXPECT_EQ(timeline.Get(), order);
     EXPECT_TRUE(ExpectSame(timeline, model, the.capacity));
+    timeline.CountPressure();
+    ExpectAsNew(timeline, model, the.capacity);
   }
   EXPECT_GT(valid, Seeds(1000) / 4);
 }
