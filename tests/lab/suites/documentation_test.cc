@@ -499,6 +499,81 @@ TEST(Documentation, SharesOfTheExtendedSuite) {
   EXPECT_EQ(minute[3].at("within_0.01_seconds"), "1");
 }
 
+// Both machines have the rows that the documentation compares.
+TEST(Documentation, SecondMachine) {
+  const Tables tables(kPapers, "### A second machine");
+  const auto both = [&](const std::string& name, const std::string& first,
+                        const std::string& second, const std::string& key, const std::string& value,
+                        const std::string& column, double unit) {
+    std::vector<double> wanted;
+    for (const std::string& file : {first, "second-machine/" + second}) {
+      for (const Row& row : Results(file)) {
+        if (row.at(key) == value) wanted.push_back(unit * Number(row, column));
+      }
+    }
+    ASSERT_EQ(wanted.size(), 2U) << name;
+    tables.Expect(name, wanted);
+  };
+  const auto steps = [&](const std::string& name, const std::string& benchmark) {
+    both(name, "telamalloc/telamalloc-table1.csv", "telamalloc-table1.csv", "benchmark", benchmark,
+         "step_seconds", 1e6);
+  };
+  steps("TelaMalloc, Table 1: a step of non-overlapping-10K", "non-overlapping-10K");
+  steps("a step of full-overlap-1K", "full-overlap-1K");
+  const auto ratio = [&](const std::string& name, const std::string& algorithm) {
+    both(name, "telamalloc/telamalloc-figure13-ratios.csv", "telamalloc-figure13-ratios.csv",
+         "algorithm", algorithm, "median_ratio_to_telamalloc", 1);
+  };
+  ratio("Figure 13: time of `guided` to TelaMalloc's, median", "Berth guided");
+  ratio("of `niche`", "Berth niche");
+  ratio("of `auto`", "Berth auto (default)");
+  const auto share = [&](const std::string& name, const std::string& algorithm) {
+    both(name, "minimalloc/minimalloc-figure9-shares.csv", "minimalloc-figure9-shares.csv",
+         "algorithm", algorithm, "within_0.001_seconds", 100);
+  };
+  share("MiniMalloc, Figure 9: within 1 ms, TelaMalloc", "TelaMalloc");
+  share("MiniMalloc's search", "MiniMalloc's search");
+  share("Berth `auto`", "Berth auto (default)");
+  const auto solved = [&](const std::string& name, const std::string& algorithm) {
+    std::vector<double> wanted;
+    for (const char* const folder : {"minimalloc", "second-machine"}) {
+      const auto rows = Results(std::string(folder) + "/minimalloc-figure10.csv");
+      EXPECT_EQ(rows.size(), 21U);
+      double sum = 0;
+      for (const Row& row : rows) sum += Number(row, algorithm + "_solved");
+      wanted.push_back(sum);
+    }
+    tables.Expect(name, wanted);
+  };
+  solved("Figure 10: solved of 525, CSP", "csp");
+  solved("meta-CSP", "meta-csp");
+  solved("TelaMalloc, of 525", "telamalloc");
+  solved("MiniMalloc's search, of 525", "canonical");
+  solved("Berth `niche`, of 525", "niche");
+  solved("Berth `auto`, of 525", "auto");
+  for (const auto& [name, column] :
+       {std::pair{"OLLA, Figure 9: median of the times", "median_seconds"},
+        std::pair{"most", "most_seconds"}}) {
+    both(name, "olla/olla-figure9-medians.csv", "olla-figure9-medians.csv", "group", "all", column,
+         1e3);
+  }
+  const auto joint = [&](const std::string& name, const std::string& graphs) {
+    both(name, "olla/olla-joint-summary.csv", "olla-joint-summary.csv", "graphs", graphs,
+         "joint_closed", 1);
+  };
+  joint("order and addresses in one program: closed of 16 generated graphs", "generated");
+  joint("closed of 5 real graphs", "real");
+  std::vector<double> closed;
+  for (const char* const folder : {"olla", "second-machine"}) {
+    for (const Row& row : Results(std::string(folder) + "/olla-recomputation-summary.csv")) {
+      if (row.at("graphs") != "generated" || row.at("program") != "steps to spare") continue;
+      if (row.at("copies") == "1") closed.push_back(Number(row, "closed"));
+    }
+  }
+  ASSERT_EQ(closed.size(), 2U);
+  tables.Expect("recomputation, steps to spare, with copies: closed of 48", closed);
+}
+
 TEST(Documentation, SyntheticSuite) {
   const Tables tables(kPapers, "### Figure 10: the synthetic suite");
   const auto rows = Results("minimalloc/minimalloc-figure10.csv");
