@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/numbers.h"
+
 namespace berth::internal::recompute {
 namespace {
 
@@ -39,17 +41,6 @@ constexpr double kChanceOfReturn = 0.25;
 // While the sequence does not fit: of a move over the peak, and below a cost of swapping repeats.
 constexpr double kChanceOfAcross = 0.5;
 constexpr double kChanceOfSwap = 0.15;
-// Luby's sequence from number 1 on: 1 1 2 1 1 2 4 ...
-std::size_t Luby(std::size_t number) {
-  std::size_t period = 1;  // The least 2^k - 1 that is not below it.
-  while (period < number) period = 2 * period + 1;
-  while (period != number) {
-    period /= 2;
-    if (number > period) number -= period;
-  }
-  return (period + 1) / 2;
-}
-
 // Elements that are looked at so quickly that they count as one.
 constexpr std::size_t kScannedAsOne = 8;
 
@@ -374,6 +365,7 @@ void Improver::Exchange(Sequence& sequence, const std::vector<Sequence>& orders,
   const auto is_better = [](const State& a, const State& b) {
     return a.fits && (!b.fits || a.cost < b.cost);
   };
+  const std::function<void(const Sequence&)> nobody = [](const Sequence&) {};
   State best = state_of(sequence);
   for (std::int64_t failed = 0; failed < patience && !Ended();) {
     if (best.fits && best.cost <= bound) return;
@@ -384,20 +376,26 @@ void Improver::Exchange(Sequence& sequence, const std::vector<Sequence>& orders,
       Sequence other = StartOf(effort.turn, sequence, orders);
       State now = state_of(other);
       for (bool better = true; better && !Ended();) {
-        failed += Attempt(other, effort.history, bound, other, found);
+        const std::int64_t trials =
+            Attempt(other, effort.history, bound, other, best.fits ? nobody : found);
         const State after = state_of(other);
-        better = is_better(after, now) && (!after.fits || after.cost > bound);
+        better = is_better(after, now) && after.cost > bound;
+        if (!better) failed += trials;
         now = after;
       }
-      if (is_better(now, best)) sequence = std::move(other);
+      if (is_better(now, best)) {
+        sequence = std::move(other);
+        found(sequence);
+      }
     }
     const State after = state_of(sequence);
     if (is_better(after, best)) {
       failed = 0;
       effort.turn = 0;
       best = after;
-    } else if (effort.turn++ % Effort::kTurns == Effort::kTurns - 1) {
-      effort.history = std::min(kMostHistory, Effort::kLeast * Luby(++effort.number));
+    } else if (!Ended() && effort.turn++ % Effort::kTurns == Effort::kTurns - 1) {
+      const auto times = static_cast<std::size_t>(Luby(effort.number++));
+      effort.history = std::min(kMostHistory, Effort::kLeast * times);
     }
   }
 }

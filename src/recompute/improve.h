@@ -26,7 +26,7 @@ struct Effort {
   // One of so many attempts starts from a sequence without repeats.
   static constexpr std::size_t kTurns = 2;
   std::size_t history = kLeast;  // Trials back to what is compared with.
-  std::size_t number = 1;        // In Luby's sequence.
+  std::int64_t number = 1;       // Of the next length in Luby's sequence.
   std::size_t turn = 0;          // Attempts since the latest better sequence.
   // To begin with that attempt. A good sequence for less memory differs much from a good one for more, but
   // little from what the order of that one leads to.
@@ -46,11 +46,10 @@ class Improver {
   void Prune(Sequence& sequence);
   // Moves executions of a sequence that fits, at no cost, so that the memory is full in fewer steps.
   void Calm(Sequence& sequence);
-  // Adds, moves and takes out at random. `sequence` must be valid, and may exceed the capacity; it
-  // becomes the best that fits, and `found` is called with it, or with others that fit, now and then. Starts over
-  // from it, and by turns from its first executions or one of `orders`, as long as what that leads to becomes
-  // better. Ends after `patience` trials without a better one, or when
-  // the cost reaches `bound`. `effort` is where an earlier call left off.
+  // Adds, moves and takes out at random. `sequence` must be valid, and may exceed the capacity; it becomes the
+  // best that fits, and `found` is called with it now and then. Starts over from it, and by turns from its first
+  // executions or one of `orders`, for as long as what that leads to becomes better. Ends after `patience` trials
+  // in vain, or when the cost reaches `bound`. `effort` is where an earlier call left off.
   void Exchange(Sequence& sequence, const std::vector<Sequence>& orders, std::int64_t bound,
                 std::int64_t patience, Effort& effort,
                 const std::function<void(const Sequence&)>& found);
@@ -98,8 +97,6 @@ class Improver {
   [[nodiscard]] std::size_t Peak();
   [[nodiscard]] std::vector<std::size_t> Repeats();
 
-  std::int64_t Attempt(const Sequence& start, std::size_t history, std::int64_t bound,
-                       Sequence& sequence, const std::function<void(const Sequence&)>& found);
   bool RepairNow(std::int64_t most, double noise = 1);
   void PruneNow();
   // Until so many trials have failed, or so much work is done.
@@ -110,8 +107,11 @@ class Improver {
   template <typename Modify>
   bool Descend(Sequence& sequence, std::int64_t bound, const Patience& patience,
                const std::function<void(const Sequence&)>& found, Modify modify);
-  // Four ways to change the sequence, with the arguments of Exchange(). They begin with `sequence`, or
-  // Climb() with `start`. Attempt() is all of them in turn; how many trials were made.
+  // Four ways to change the sequence in turn; roughly how many trials were made. The first begins with `start`,
+  // the others with `sequence`.
+  std::int64_t Attempt(const Sequence& start, std::size_t history, std::int64_t bound,
+                       Sequence& sequence, const std::function<void(const Sequence&)>& found);
+  // These are the four, with the arguments of Exchange().
   void Perturb(Sequence& sequence, std::int64_t bound, const Patience& patience,
                const std::function<void(const Sequence&)>& found);
   void Climb(const Sequence& start, std::size_t length, std::int64_t bound, std::int64_t patience,

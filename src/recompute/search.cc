@@ -271,18 +271,17 @@ void SequenceSearch::Restore(std::vector<Found> found) {
 
 void SequenceSearch::Improve(Budget& part) {
   const std::int64_t bound = best_ ? Enough() : kNoCost;
+  const std::uint64_t seed = options_.seed + ++improved_;
   // Half of the time goes to groups, if there are any.
   if (best_ && grouped_ && best_grouped_) {
     Budget half(part, kShareOfGroups);
     groups_ = &*grouped_;
-    Within(half, [&] {
-      Exchange(best_grouped_->sequence, options_.seed + 1, bound, kNoCost, effort_of_groups_);
-    });
+    Within(half,
+           [&] { Exchange(best_grouped_->sequence, seed, bound, kNoCost, effort_of_groups_); });
     groups_ = nullptr;
   }
-  Within(part, [&] {
-    Exchange(best_ ? best_->sequence : Lowest(), options_.seed + 1, bound, kNoCost, effort_);
-  });
+  Within(part,
+         [&] { Exchange(best_ ? best_->sequence : Lowest(), seed, bound, kNoCost, effort_); });
 }
 
 void SequenceSearch::Calm(Sequence& sequence, std::uint64_t seed, Budget& part) {

@@ -147,7 +147,8 @@ class SequenceSearch {
   Work work_;
   Effort effort_;
   Effort effort_of_groups_;
-  std::optional<Found> best_;  // By bytes alone, for this capacity.
+  std::uint64_t improved_ = 0;  // Calls of Improve().
+  std::optional<Found> best_;   // By bytes alone, for this capacity.
   std::vector<Found> found_;
   std::optional<Sequence> start_;  // For changes at random, as long as nothing fits.
   std::int64_t bound_;

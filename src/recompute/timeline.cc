@@ -20,7 +20,7 @@ Bytes Above(Bytes load, Bytes limit) { return std::max<Bytes>(load - limit, 0); 
 struct LoadKernels {
   // By how much what `count` loads have above `limit` together grows if each grows by `bytes`.
   std::int64_t (*growth)(const Bytes* loads, std::size_t count, Bytes bytes, Bytes limit);
-  // The same, and they do.
+  // The same, and adds `bytes` to each.
   std::int64_t (*add)(Bytes* loads, std::size_t count, Bytes bytes, Bytes limit);
   // The most of any of `count`, at least 0.
   Bytes (*most)(const Bytes* loads, std::size_t count);
@@ -31,7 +31,7 @@ struct LoadKernels {
   return (after > limit ? after - limit : 0) - (load > limit ? load - limit : 0);
 }
 
-// SSE2 cannot compare two numbers of 64 bits at once.
+// SSE2 has no comparison of numbers of 64 bits; AVX2 has.
 #define BERTH_LOAD_KERNELS(Set, ATTRIBUTE)                                                         \
   struct Set {                                                                                     \
     ATTRIBUTE static std::int64_t GrowthOf(const Bytes* loads, std::size_t count, Bytes bytes,     \
@@ -159,6 +159,7 @@ double Timeline::excess() const { return Real(sums_.excess); }
 double Timeline::pressure() const { return Real(sums_.pressure); }
 
 void Timeline::CountPressure() {
+  Keep();  // Earlier changes did not count it.
   counts_pressure_ = true;
   sums_.pressure = 0;
   for (const Bytes load : load_) sums_.pressure += Above(load, calm_);
@@ -314,8 +315,8 @@ void Timeline::UndoTo(std::size_t changes) {
 void Timeline::TakeBack(const Record& record) {
   const std::size_t at = record.at;
   const std::size_t to = record.to;
-  auto& events = lines_[record.storage].events;
-  const auto event = events.begin() + static_cast<std::ptrdiff_t>(at);
+  const auto events = [&]() -> std::vector<Event>& { return lines_[record.storage].events; };
+  const auto event = [&] { return events().begin() + static_cast<std::ptrdiff_t>(at); };
   switch (record.what) {
     case Happened::kAdded:
       for (std::size_t p = at; p < to; ++p) load_[p] -= record.bytes;
@@ -352,10 +353,10 @@ void Timeline::TakeBack(const Record& record) {
       taken_.pop_back();
       return;
     case Happened::kEventIn:
-      events.erase(event);
+      events().erase(event());
       return;
     case Happened::kEventOut:
-      events.insert(event, events_out_.back());
+      events().insert(event(), events_out_.back());
       events_out_.pop_back();
       return;
     case Happened::kEventMoved:
@@ -368,7 +369,7 @@ void Timeline::TakeBack(const Record& record) {
       stays_lifted_.resize(stays_lifted_.size() - at);
       line.cost = record.bytes;
       line.invalid = to != 0;
-      if (line.matters || !events.empty()) work_ += static_cast<std::int64_t>(events.size());
+      work_ += static_cast<std::int64_t>(line.events.size());
       return;
     }
   }
@@ -466,7 +467,7 @@ void Timeline::Add(std::size_t begin, std::size_t end, Bytes bytes) {
   if (!small) {
     for (Bytes& load : loads) {
       sums_.excess += Growth(load, bytes, capacity_);
-      sums_.pressure += Growth(load, bytes, calm_);
+      if (counts_pressure_) sums_.pressure += Growth(load, bytes, calm_);
       load += bytes;
     }
     return;

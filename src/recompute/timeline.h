@@ -66,7 +66,7 @@ class Timeline {
   [[nodiscard]] std::int64_t cost() const { return sums_.repeat_cost + sums_.copy_cost; }
   [[nodiscard]] double excess() const;
   // The same above a part of the capacity: the less there is, the easier it is to find addresses. Known from
-  // CountPressure() to the next Set().
+  // CountPressure(), which keeps all changes, to the next Set().
   [[nodiscard]] double pressure() const;
   void CountPressure();
   [[nodiscard]] bool fits() const {
@@ -113,7 +113,7 @@ class Timeline {
     std::size_t begin = 0;
     std::size_t end = 0;
     Bytes size = 0;
-    bool from_begin = false;  // Counted in `from_begin_`.
+    bool from_begin = false;  // Counted in `from_begin` of all sums.
     bool to_end = false;      // Not counted in `ending_`.
   };
   // What has happened since Keep(), to take it back. Positions and numbers of events are those of that moment.
@@ -227,7 +227,7 @@ class Timeline {
   Sums sums_;
   bool counts_pressure_ = false;
   std::uint64_t states_ = 0;      // So far.
-  mutable std::size_t peak_ = 0;  // Of that state, as long as it is this one.
+  mutable std::size_t peak_ = 0;  // Of the next state, if it is known.
   mutable std::optional<std::uint64_t> peak_of_;
   std::vector<Record> trail_;  // The latest last, as in the next four.
   std::vector<Group> groups_;

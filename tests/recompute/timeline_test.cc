@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -50,13 +52,37 @@ void ExpectAsNew(room::Timeline& timeline, const room::Model& model, Bytes capac
       EXPECT_EQ(held.version, expected.version) << "storage " << s << " at position " << p;
       EXPECT_EQ(held.last, expected.last) << "storage " << s << " at position " << p;
       EXPECT_EQ(held.stays, expected.stays) << "storage " << s << " at position " << p;
+      const auto pause = timeline.PauseAt(s, p);
+      const auto wanted = fresh.PauseAt(s, p);
+      ASSERT_EQ(pause.has_value(), wanted.has_value()) << "storage " << s << " at position " << p;
+      if (!pause) continue;
+      EXPECT_EQ(pause->from, wanted->from) << "storage " << s << " at position " << p;
+      EXPECT_EQ(pause->to, wanted->to) << "storage " << s << " at position " << p;
     }
   }
 }
 
-// A repeat or a return put in, taken out or moved.
+// A first execution moved between what it waits for and what waits for it.
+std::optional<room::Edit> RandomMove(const room::Timeline& timeline, const room::Model& model,
+                                     Random& random) {
+  const auto last = static_cast<std::int64_t>(timeline.size()) - 1;
+  const auto from = static_cast<std::size_t>(random.Uniform(0, last));
+  if (timeline.IsRepeat(from)) return std::nullopt;
+  const room::Op v = timeline.at(from);
+  std::size_t lower = 0;
+  std::size_t upper = timeline.size() - 1;
+  for (const room::Op u : model.predecessors[v]) lower = std::max(lower, timeline.FirstOf(u) + 1);
+  for (const room::Op u : model.successors[v]) upper = std::min(upper, timeline.FirstOf(u) - 1);
+  if (lower > upper) return std::nullopt;
+  const auto to = static_cast<std::size_t>(
+      random.Uniform(static_cast<std::int64_t>(lower), static_cast<std::int64_t>(upper)));
+  return to == from ? std::nullopt : std::optional(room::Edit{from, to, v});
+}
+
+// A repeat or a return put in, taken out or moved, or a first execution moved.
 std::optional<room::Edit> RandomEdit(const room::Timeline& timeline, const room::Model& model,
                                      Random& random) {
+  if (random.Chance(0.3)) return RandomMove(timeline, model, random);
   const auto some = [&](std::size_t count) {
     return static_cast<std::size_t>(random.Uniform(0, static_cast<std::int64_t>(count) - 1));
   };

@@ -48,9 +48,10 @@ struct Loops {
 
 #define BERTH_INLINE [[gnu::always_inline]] static inline
 
-  // Anywhere in memory. (g++ 12 copies by memcpy() through halves of 16 bytes on the stack, and a
+  // A vector at the address of any Level. (g++ 12 copies by memcpy() through halves of 16 bytes on the stack, and a
   // whole vector read after two halves were written makes many machines wait.)
   using AnyV [[gnu::aligned(alignof(Level)), gnu::may_alias]] = V;
+  static_assert(alignof(AnyV) == alignof(Level));
 
   BERTH_INLINE void Load(const Level* from, V& vector) {
     vector = *reinterpret_cast<const AnyV*>(from);
