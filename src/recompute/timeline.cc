@@ -32,6 +32,7 @@ struct LoadKernels {
 }
 
 // SSE2 has no comparison of numbers of 64 bits; AVX2 has.
+// NOLINTBEGIN(bugprone-macro-parentheses): an attribute takes none.
 #define BERTH_LOAD_KERNELS(Set, ATTRIBUTE)                                                         \
   struct Set {                                                                                     \
     ATTRIBUTE static std::int64_t GrowthOf(const Bytes* loads, std::size_t count, Bytes bytes,     \
@@ -61,6 +62,7 @@ BERTH_LOAD_KERNELS(Anywhere, )
 BERTH_LOAD_KERNELS(Avx2, [[gnu::target("avx2")]])
 #endif
 #undef BERTH_LOAD_KERNELS
+// NOLINTEND(bugprone-macro-parentheses)
 
 const LoadKernels& Kernels() {
 #if defined(__x86_64__) && !defined(__OPTIMIZE_SIZE__)
@@ -315,8 +317,6 @@ void Timeline::UndoTo(std::size_t changes) {
 void Timeline::TakeBack(const Record& record) {
   const std::size_t at = record.at;
   const std::size_t to = record.to;
-  const auto events = [&]() -> std::vector<Event>& { return lines_[record.storage].events; };
-  const auto event = [&] { return events().begin() + static_cast<std::ptrdiff_t>(at); };
   switch (record.what) {
     case Happened::kAdded:
       for (std::size_t p = at; p < to; ++p) load_[p] -= record.bytes;
@@ -326,25 +326,10 @@ void Timeline::TakeBack(const Record& record) {
       ending_[at] -= record.bytes;
       return;
     case Happened::kInserted:
-      for (std::size_t p = at + to; p-- > at;) {
-        const Execution e = executions_[p];
-        free_.push_back(e);
-        if (!model_.IsReturn(op_of_[e])) Forget(e);
-      }
-      EraseAt(at, to);
+      TakeOut(at, to);
       return;
     case Happened::kRemoved:
-      MakeGap(at, to, 0);
-      for (std::size_t p = at + to; p-- > at; taken_.pop_back()) {
-        const auto& [e, op, load, ending] = taken_.back();
-        executions_[p] = e;
-        op_of_[e] = op;
-        load_[p] = load;
-        ending_[p] = ending;
-        free_.pop_back();
-        if (!model_.IsReturn(op)) of_op_[op].push_back(e);
-      }
-      Renumber(at, size());
+      PutBack(at, to);
       return;
     case Happened::kMoved:
       Shift(to, at);
@@ -352,26 +337,54 @@ void Timeline::TakeBack(const Record& record) {
       ending_[at] = taken_.back().ending;
       taken_.pop_back();
       return;
-    case Happened::kEventIn:
-      events().erase(event());
-      return;
-    case Happened::kEventOut:
-      events().insert(event(), events_out_.back());
-      events_out_.pop_back();
-      return;
-    case Happened::kEventMoved:
-      MoveEvent(lines_[record.storage], to, at);
-      return;
-    case Happened::kLifted: {
-      Line& line = lines_[record.storage];
-      const auto end = stays_lifted_.end();
-      line.stays.assign(end - static_cast<std::ptrdiff_t>(at), end);
-      stays_lifted_.resize(stays_lifted_.size() - at);
-      line.cost = record.bytes;
-      line.invalid = to != 0;
-      work_ += static_cast<std::int64_t>(line.events.size());
-      return;
-    }
+    default:
+      TakeBack(record, lines_[record.storage]);
+  }
+}
+
+// Executions that were put in.
+void Timeline::TakeOut(std::size_t position, std::size_t count) {
+  for (std::size_t p = position + count; p-- > position;) {
+    const Execution e = executions_[p];
+    free_.push_back(e);
+    if (!model_.IsReturn(op_of_[e])) Forget(e);
+  }
+  EraseAt(position, count);
+}
+
+// Executions that were taken out.
+void Timeline::PutBack(std::size_t position, std::size_t count) {
+  MakeGap(position, count, 0);
+  for (std::size_t p = position + count; p-- > position; taken_.pop_back()) {
+    const auto& [e, op, load, ending] = taken_.back();
+    executions_[p] = e;
+    op_of_[e] = op;
+    load_[p] = load;
+    ending_[p] = ending;
+    free_.pop_back();
+    if (!model_.IsReturn(op)) of_op_[op].push_back(e);
+  }
+  Renumber(position, size());
+}
+
+// What happened to the storage of `line`.
+void Timeline::TakeBack(const Record& record, Line& line) {
+  const auto event = [&] { return line.events.begin() + static_cast<std::ptrdiff_t>(record.at); };
+  if (record.what == Happened::kEventIn) {
+    line.events.erase(event());
+  } else if (record.what == Happened::kEventOut) {
+    line.events.insert(event(), events_out_.back());
+    events_out_.pop_back();
+  } else if (record.what == Happened::kEventMoved) {
+    MoveEvent(line, record.to, record.at);
+  } else {
+    const std::size_t rest = stays_lifted_.size() - record.at;
+    line.stays.assign(stays_lifted_.begin() + static_cast<std::ptrdiff_t>(rest),
+                      stays_lifted_.end());
+    stays_lifted_.resize(rest);
+    line.cost = record.bytes;
+    line.invalid = record.to != 0;
+    work_ += static_cast<std::int64_t>(line.events.size());
   }
 }
 

@@ -184,6 +184,9 @@ class Timeline {
         {what, storage, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(to), bytes});
   }
   void TakeBack(const Record& record);
+  void TakeBack(const Record& record, Line& line);
+  void TakeOut(std::size_t position, std::size_t count);
+  void PutBack(std::size_t position, std::size_t count);
   void Do(const std::vector<Edit>& edits);
   void Lift(Storage s);
   void Lay(Storage s);
