@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kMostBuffers = 4000;
 constexpr std::size_t kMostRanges = 2048;
+constexpr std::ptrdiff_t kMostLooksAhead = 24;
 
 // What all sizes and pins are multiples of.
 Bytes CommonFactor(const Instance& instance) {
@@ -26,7 +27,13 @@ Bytes CommonFactor(const Instance& instance) {
 
 }  // namespace
 
-Heights::Heights(const Instance& instance, Bytes highest)
+Heights::Heights(const Instance& instance, Bytes highest) : Heights(instance, highest, false) {}
+
+Heights Heights::UntilPossible(const Instance& instance, Bytes highest) {
+  return {instance, highest, true};
+}
+
+Heights::Heights(const Instance& instance, Bytes highest, bool until_possible)
     : grain_(Grain(instance)), highest_(highest) {
   if (instance.has_windows || instance.num_buffers() > kMostBuffers) {
     highest_ = -1;
@@ -52,12 +59,28 @@ Heights::Heights(const Instance& instance, Bytes highest)
   }
   // The large ones first: they make few sums below `highest`, between which the small ones fall.
   SortByInteger(free, [&](BufferIndex b) { return -instance.size[b]; });
-  for (const BufferIndex b : free) {
+  const Bytes wanted = RoundDown(highest_, grain_);
+  for (auto next = free.begin(); next != free.end(); ++next) {
+    const BufferIndex b = *next;
+    // Now, or with one of those that follow. Sums are only ever added, so `wanted` would stay one.
+    const auto reaches = [&](BufferIndex c) { return Contains(wanted - instance.size[c]); };
+    const bool looks_ahead = next - free.begin() < kMostLooksAhead;
+    if (until_possible &&
+        (Contains(wanted) || (looks_ahead && std::any_of(next, free.end(), reaches)))) {
+      ranges_ = {{wanted, wanted}};
+      return;
+    }
     const Bytes alignment = instance.alignment[b];
     const Bytes most_empty = factor % alignment == 0 ? 0 : alignment - 1;
     Add(instance.size[b], instance.size[b] + most_empty);
     if (ranges_.size() == 1 && ranges_.front().last >= highest_) return;
   }
+}
+
+bool Heights::Contains(Bytes height) const {
+  const auto range = std::partition_point(ranges_.begin(), ranges_.end(),
+                                          [&](const Range& r) { return r.last < height; });
+  return range != ranges_.end() && range->first <= height;
 }
 
 void Heights::Add(Bytes least, Bytes most) {

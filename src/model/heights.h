@@ -20,6 +20,9 @@ class Heights {
   // so it does where there are windows or thousands of buffers.
   // Cost: O(n), times some thousand where sums are kept.
   Heights(const Instance& instance, Bytes highest);
+  // Enough for AtMost(highest) and AtLeast(highest), and for nothing else: no more sums once `highest`
+  // is one, which takes a dozen buffers where sizes are varied.
+  [[nodiscard]] static Heights UntilPossible(const Instance& instance, Bytes highest);
 
   // The least possible height of at least `height`, or a bound below it.
   [[nodiscard]] Bytes AtLeast(Bytes height) const;
@@ -33,6 +36,9 @@ class Heights {
     Bytes last;  // Included.
   };
 
+  Heights(const Instance& instance, Bytes highest, bool until_possible);
+
+  [[nodiscard]] bool Contains(Bytes height) const;
   // Adds what `ranges_` become with `least` to `most` more bytes.
   void Add(Bytes least, Bytes most);
   void MergeTheClosest();

@@ -229,14 +229,10 @@ class Placer {
   bool Decide(ExactSearch& search, std::int64_t node_limit, bool exactly) {
     if (Answered() || Impossible() || incumbent_.height() <= *problem_.capacity) return false;
     Bytes capacity = *problem_.capacity;
-    // The sums of sizes take longer than many a search: not before they are needed.
-    std::optional<Heights> heights;
-    const auto heights_of_plans = [&]() -> const Heights& {
-      if (!heights) heights.emplace(instance_, *problem_.capacity + 1);
-      return *heights;
-    };
+    // All sums of sizes take longer than many a search: no more of them than are needed.
     if (exactly && capacity > incumbent_.lower_bound()) {
-      capacity = std::max(heights_of_plans().AtMost(capacity), incumbent_.lower_bound());
+      capacity = std::max(Heights::UntilPossible(instance_, capacity).AtMost(capacity),
+                          incumbent_.lower_bound());
     }
     SearchAnswer answer =
         search.Decide({capacity, node_limit, incumbent_.offsets(), wants_core_}, budget_);
@@ -244,7 +240,7 @@ class Placer {
       incumbent_.Offer(std::move(answer.offsets), Info(search.last()).name);
     } else if (answer.verdict == SearchAnswer::Verdict::kImpossible) {
       Bytes refuted = *problem_.capacity + 1;
-      if (exactly) refuted = heights_of_plans().AtLeast(refuted);
+      if (exactly) refuted = Heights::UntilPossible(instance_, refuted).AtLeast(refuted);
       incumbent_.RaiseBound(std::min(refuted, incumbent_.height()));
       core_ = std::move(answer.core);
     }

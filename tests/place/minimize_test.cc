@@ -221,6 +221,32 @@ TEST(Heights, IncludeTheLeastHeight) {
   }
 }
 
+TEST(Heights, UntilPossibleAnswerTheSame) {
+  ProblemKnobs knobs = AllKnobs();
+  for (const int most : {6, 60}) {
+    knobs.max_buffers = most;
+    for (const Bytes factor : {Bytes{1}, Bytes{64}, Bytes{1'000'003}}) {
+      ASSERT_TRUE(ForRandomProblems(56'000, 500, knobs, [&](const Problem& problem) {
+        const Instance instance = Compile(Scaled(problem, factor));
+        Bytes sum = 0;
+        for (const Buffer& buffer : problem.buffers) sum += buffer.size * factor;
+        for (Bytes highest : {sum, sum / 2, sum / 3, sum / 7, Bytes{20}, Bytes{1}}) {
+          for (const Bytes above : {0, 1, 2}) {
+            highest += above;
+            const Heights all(instance, highest);
+            const Heights enough = Heights::UntilPossible(instance, highest);
+            if (enough.AtMost(highest) != all.AtMost(highest) ||
+                enough.AtLeast(highest) != all.AtLeast(highest)) {
+              return std::optional(std::to_string(highest) + " has another answer");
+            }
+          }
+        }
+        return std::optional<std::string>();
+      }));
+    }
+  }
+}
+
 TEST(Heights, AreTheSumsOfSizes) {
   Problem problem;
   const std::vector<Bytes> sizes = {5'000'011, 5'000'011, 12'000'017, 31'000'003, 1};
