@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/avx2.h"
 #include "base/check.h"
 
 namespace berth::internal::memories {
@@ -53,17 +54,16 @@ double UpdateAnywhere(double* row, const double* pivot, double factor, std::size
   return Update(row, pivot, factor, size);
 }
 // The same numbers: neither fuses nor reorders operations.
-#if defined(__x86_64__) && !defined(__OPTIMIZE_SIZE__)
-[[gnu::target("avx2")]] double UpdateAvx2(double* row, const double* pivot, double factor,
-                                          std::size_t size) {
+#ifdef BERTH_AVX2
+BERTH_AVX2 double UpdateAvx2(double* row, const double* pivot, double factor, std::size_t size) {
   return Update(row, pivot, factor, size);
 }
 #endif
 
 using UpdateKernel = double (*)(double* row, const double* pivot, double factor, std::size_t size);
 UpdateKernel ChooseUpdate() {
-#if defined(__x86_64__) && !defined(__OPTIMIZE_SIZE__)
-  if (__builtin_cpu_supports("avx2")) return UpdateAvx2;
+#ifdef BERTH_AVX2
+  if (HasAvx2()) return UpdateAvx2;
 #endif
   return UpdateAnywhere;
 }

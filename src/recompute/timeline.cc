@@ -8,13 +8,17 @@
 #include <utility>
 #include <vector>
 
+#include "base/avx2.h"
+
 namespace berth::internal::recompute {
 
 namespace {
 
 constexpr int kCalm = 15;  // Per cent of the capacity beside pressure.
 
-Bytes Above(Bytes load, Bytes limit) { return std::max<Bytes>(load - limit, 0); }
+[[gnu::always_inline]] inline Bytes Above(Bytes load, Bytes limit) {
+  return std::max<Bytes>(load - limit, 0);
+}
 
 // Loops over loads, for some instruction set.
 struct LoadKernels {
@@ -27,8 +31,7 @@ struct LoadKernels {
 };
 
 [[gnu::always_inline]] inline std::int64_t Growth(Bytes load, Bytes bytes, Bytes limit) {
-  const Bytes after = load + bytes;
-  return (after > limit ? after - limit : 0) - (load > limit ? load - limit : 0);
+  return Above(load + bytes, limit) - Above(load, limit);
 }
 
 // SSE2 has no comparison of numbers of 64 bits; AVX2 has.
@@ -58,15 +61,15 @@ struct LoadKernels {
   };
 
 BERTH_LOAD_KERNELS(Anywhere, )
-#if defined(__x86_64__) && !defined(__OPTIMIZE_SIZE__)
-BERTH_LOAD_KERNELS(Avx2, [[gnu::target("avx2")]])
+#ifdef BERTH_AVX2
+BERTH_LOAD_KERNELS(Avx2, BERTH_AVX2)
 #endif
 #undef BERTH_LOAD_KERNELS
 // NOLINTEND(bugprone-macro-parentheses)
 
 const LoadKernels& Kernels() {
-#if defined(__x86_64__) && !defined(__OPTIMIZE_SIZE__)
-  static const LoadKernels& best = __builtin_cpu_supports("avx2") ? Avx2::kAll : Anywhere::kAll;
+#ifdef BERTH_AVX2
+  static const LoadKernels& best = HasAvx2() ? Avx2::kAll : Anywhere::kAll;
   return best;
 #else
   return Anywhere::kAll;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/avx2.h"
 #include "base/numbers.h"
 
 namespace berth::internal::niche {
@@ -239,8 +240,8 @@ struct Loops {
   };
 
 BERTH_KERNELS(Anywhere, 16, )
-#if defined(__x86_64__) && !defined(__OPTIMIZE_SIZE__)
-BERTH_KERNELS(Avx2, 32, [[gnu::target("avx2")]])
+#ifdef BERTH_AVX2
+BERTH_KERNELS(Avx2, 32, BERTH_AVX2)
 #endif
 #undef BERTH_KERNELS
 // NOLINTEND(bugprone-macro-parentheses)
@@ -249,8 +250,8 @@ BERTH_KERNELS(Avx2, 32, [[gnu::target("avx2")]])
 
 template <typename Level>
 Kernels<Level> ChooseKernels([[maybe_unused]] bool vectors) {
-#if defined(__x86_64__) && !defined(__OPTIMIZE_SIZE__)
-  if (vectors && __builtin_cpu_supports("avx2")) return Avx2<Level>::kAll;
+#ifdef BERTH_AVX2
+  if (vectors && HasAvx2()) return Avx2<Level>::kAll;
 #endif
   return Anywhere<Level>::kAll;
 }
