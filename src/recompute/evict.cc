@@ -24,10 +24,11 @@ constexpr std::size_t kMostClosure = 64;
 class Walk {
  public:
   Walk(const Model& model, const std::vector<Op>& order, Bytes capacity, const EvictionRule& rule,
-       Work& work, Budget& budget)
+       std::int64_t most, Work& work, Budget& budget)
       : model_(model),
         order_(order),
         capacity_(capacity),
+        most_(most),
         rule_(rule),
         work_(work),
         budget_(budget),
@@ -70,6 +71,7 @@ class Walk {
 
   bool RunOnce() {
     sequence_.clear();
+    cost_ = 0;
     used_ = model_.always_live;
     states_.assign(model_.storages.size(), {});
     there_.clear();
@@ -112,6 +114,13 @@ class Walk {
     work_.left -= static_cast<std::int64_t>(elements);
     ended_ = ended_ || work_.spent() || !budget_.SpendNode() ||
              !budget_.SpendWork(8 * static_cast<std::int64_t>(elements));
+    return !ended_;
+  }
+
+  // False once the sequence costs more than it may.
+  bool Pay(std::int64_t cost) {
+    cost_ += cost;
+    ended_ = ended_ || cost_ > most_;
     return !ended_;
   }
 
@@ -225,7 +234,7 @@ class Walk {
       if (!MakeRoom(info.size)) return false;
       sequence_.push_back(model_.ReturnOf(s));
       Enter(s);
-      return true;
+      return Pay(info.in_cost);
     }
     if (!made || depth >= kMostDepth || Loses(s)) {
       if (!culprit_) culprit_ = s;
@@ -260,7 +269,7 @@ class Walk {
     if (sequence_.size() > kMostTimes * order_.size()) ended_ = true;
     if (!Spend(model_.TouchesOf(v).size())) return false;
     const std::size_t first_held = held_.size();
-    const bool ready = Prepare(v, again, depth);
+    const bool ready = Prepare(v, again, depth) && (!again || Pay(model_.cost[v]));
     if (ready) {
       sequence_.push_back(v);
       if (!again) ran_ = true;
@@ -320,6 +329,7 @@ class Walk {
   const Model& model_;
   const std::vector<Op>& order_;
   const Bytes capacity_;
+  const std::int64_t most_;  // Of cost.
   const EvictionRule& rule_;
   Work& work_;
   Budget& budget_;
@@ -340,13 +350,16 @@ class Walk {
   std::optional<Storage> culprit_;  // What was missing and could not come back,
   Storage wanted_ = 0;              // and what an operator of the order needed it for.
   Sequence sequence_;
+  std::int64_t cost_ =
+      0;  // Of repeats and returns in it; of what leaves for a return, nothing yet.
 };
 
 }  // namespace
 
 std::optional<Sequence> Evict(const Model& model, const std::vector<Op>& order, Bytes capacity,
-                              const EvictionRule& rule, Work& work, Budget& budget) {
-  return Walk(model, order, capacity, rule, work, budget).Run();
+                              const EvictionRule& rule, std::int64_t most, Work& work,
+                              Budget& budget) {
+  return Walk(model, order, capacity, rule, most, work, budget).Run();
 }
 
 }  // namespace berth::internal::recompute

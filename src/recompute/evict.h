@@ -29,11 +29,11 @@ struct EvictionRule {
 // is made again, or copied back if that costs less: as Kirisame et al. do while a model trains
 // (Dynamic Tensor Rematerialization, ICLR 2021), but with known next uses. What left and could not
 // come back stays when the order runs once more. The sequence fits within `capacity`. Nothing if none
-// was found, the work or the budget is spent, or it became far too long.
+// was found, the work or the budget is spent, or it became far too long or dearer than `most`.
 // Cost: for each storage that leaves, linear in the storages in memory.
 [[nodiscard]] std::optional<Sequence> Evict(const Model& model, const std::vector<Op>& order,
-                                            Bytes capacity, const EvictionRule& rule, Work& work,
-                                            Budget& budget);
+                                            Bytes capacity, const EvictionRule& rule,
+                                            std::int64_t most, Work& work, Budget& budget);
 
 }  // namespace berth::internal::recompute
 

@@ -390,7 +390,8 @@ void SequenceSearch::EvictByRules(const std::vector<Op>& order) {
       rule.noise = 1 + 2 * random.Real();
       rule.seed = options_.seed + k;
     }
-    std::optional<Sequence> sequence = Evict(searched(), order, capacity_, rule, work_, *budget_);
+    std::optional<Sequence> sequence =
+        Evict(searched(), order, capacity_, rule, Hopeless(), work_, *budget_);
     if (budget_->TimeIsUp() || work_.spent()) return;
     if (!sequence) continue;
     Offer(*sequence);

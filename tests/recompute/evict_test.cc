@@ -21,6 +21,7 @@ TEST(Evict, FitsAndIsNeverBelowTheLeastCost) {
   std::uint64_t found = 0;
   std::uint64_t copied = 0;
   std::uint64_t repeated = 0;
+  std::uint64_t ended_early = 0;
   for (std::uint64_t seed = 1; seed <= Seeds(3000); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const RecomputeCase the = seed % 2 == 0 ? LinkedCaseOf(seed, 6) : CaseOf(seed, 6);
@@ -35,8 +36,10 @@ TEST(Evict, FitsAndIsNeverBelowTheLeastCost) {
     for (const double exponent : {0.5, 1.0, 2.0}) {
       for (const bool closure : {false, true}) {
         room::Work work{kPlenty};
-        const auto sequence =
-            room::Evict(model, order, the.capacity, {exponent, closure}, work, budget);
+        const auto evict = [&](std::int64_t most) {
+          return room::Evict(model, order, the.capacity, {exponent, closure}, most, work, budget);
+        };
+        const auto sequence = evict(room::kMostCost);
         if (!sequence) continue;
         any = true;
         ASSERT_TRUE(best.sequence.has_value());
@@ -44,6 +47,10 @@ TEST(Evict, FitsAndIsNeverBelowTheLeastCost) {
         EXPECT_TRUE(measure.fits());
         EXPECT_GE(measure.cost, measurer.Of(*best.sequence).cost);
         EXPECT_EQ(FirstsOf(*sequence, model), order);
+        if (!model.linked && measure.cost > 0) {
+          EXPECT_FALSE(evict(measure.cost - 1).has_value());
+          ended_early += 1;
+        }
         const auto returns = static_cast<std::uint64_t>(std::count_if(
             sequence->begin(), sequence->end(), [&](room::Op v) { return model.IsReturn(v); }));
         copied += returns;
@@ -56,6 +63,7 @@ TEST(Evict, FitsAndIsNeverBelowTheLeastCost) {
   EXPECT_GE(100 * found, 90 * possible) << found << " of " << possible;
   EXPECT_GT(copied, Seeds(3000) / 10);
   EXPECT_GT(repeated, Seeds(3000) / 10);
+  EXPECT_GT(ended_early, Seeds(3000) / 10);
 }
 
 TEST(Evict, EndsWhenTheWorkIsSpent) {
@@ -63,7 +71,8 @@ TEST(Evict, EndsWhenTheWorkIsSpent) {
   const room::Model model = room::Compile(the.graph, the.counting);
   Budget budget;
   room::Work work{1};
-  EXPECT_FALSE(room::Evict(model, OpsOf(the.order), the.capacity, {}, work, budget).has_value());
+  EXPECT_FALSE(room::Evict(model, OpsOf(the.order), the.capacity, {}, room::kMostCost, work, budget)
+                   .has_value());
   EXPECT_TRUE(work.spent());
 }
 

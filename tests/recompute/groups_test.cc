@@ -62,7 +62,7 @@ TEST(Groups, SequencesOfGroupsAreSequencesOfOperators) {
     for (const double exponent : {0.5, 1.0, 2.0}) {
       room::Work work{kPlenty};
       const auto sequence = room::Evict(groups->model, groups->orders.front(), the.capacity,
-                                        {exponent, true}, work, budget);
+                                        {exponent, true}, room::kMostCost, work, budget);
       if (sequence) sequences.push_back(*sequence);
     }
     for (const room::Sequence& sequence : sequences) {
