@@ -55,8 +55,12 @@ constexpr int kPartOfStep = 4;
 constexpr int kLeastReduced = 50;
 constexpr int kMostReduced = 200;
 
+// Each once: every order is searched.
 std::vector<Order> OrdersOf(const Graph& graph, const RecomputeOptions& options) {
-  std::vector<Order> orders = options.orders;
+  std::vector<Order> orders;
+  for (const Order& order : options.orders) {
+    if (std::find(orders.begin(), orders.end(), order) == orders.end()) orders.push_back(order);
+  }
   if (orders.empty()) orders.push_back(ProgramOrder(graph));
   if (options.fixed_order) orders.resize(1);
   return orders;
