@@ -4,9 +4,10 @@
 // Which capacity to ask about is a gamble. The bound itself settles everything if it works, and it
 // often does: on real tables the load is usually the optimum. Just below the plan is the easiest
 // improvement to find, and the only question whose "no" proves the plan optimal. The middle halves
-// what is open, whichever way it comes out. No search knows beforehand which of them is easy, so
-// each gets the same number of nodes. The number doubles when one of them gave up and the others
-// left most of the interval open. Nothing is ever concluded from giving up.
+// what is open, whichever way it comes out. No search knows beforehand which of them is easy, so the
+// last two get the same number of nodes, and the bound four times as many: where it is the optimum, all
+// else is in vain, and where it is not, the others lose little. The number doubles when one of them gave
+// up and the others left most of the interval open. Nothing is ever concluded from giving up.
 //
 // A plan just below the present one is easy to find and gains little. From the second round on the
 // steps below the plan double as long as plans are found, and are halved when not. Where a round
@@ -31,6 +32,7 @@ using Verdict = SearchAnswer::Verdict;
 
 constexpr std::int64_t kFirstRoundNodes = 2000;
 constexpr std::int64_t kMostRoundNodes = std::int64_t{1} << 60;
+constexpr std::int64_t kTimesForBound = 4;
 
 // An eighth of the interval between bound and plan has to be closed for a price to stay.
 constexpr Bytes kLeastShare = 8;
@@ -89,8 +91,8 @@ class Minimizer {
     return std::max(lowest, decider_.heights.AtMost(lowest + (highest - lowest) / 2));
   }
 
-  Verdict Ask(Bytes capacity) {
-    const SearchAnswer answer = decider_.decide(capacity, std::min(price_, left_));
+  Verdict Ask(Bytes capacity, std::int64_t nodes) {
+    const SearchAnswer answer = decider_.decide(capacity, std::min(nodes, left_));
     left_ -= answer.nodes;
     spent_ = answer.nodes;
     if (answer.verdict == Verdict::kFound) {
@@ -109,12 +111,13 @@ class Minimizer {
   // The bound first; as long as that is refuted and costs little, further above it.
   void AskFromBelow() {
     std::int64_t spent = 0;
-    for (Bytes step = 0; spent < price_ && !Ended(); step = std::max<Bytes>(1, 2 * step)) {
+    const std::int64_t price = kTimesForBound * price_;
+    for (Bytes step = 0; spent < price && !Ended(); step = std::max<Bytes>(1, 2 * step)) {
       const std::optional<Bytes> highest = Highest();
       if (!highest) return;
       const Bytes lowest = incumbent_.lower_bound();
       const Bytes above = decider_.heights.AtMost(lowest + std::min(step, *highest - lowest));
-      if (Ask(std::max(lowest, above)) != Verdict::kImpossible) return;
+      if (Ask(std::max(lowest, above), price) != Verdict::kImpossible) return;
       spent += spent_;
     }
   }
@@ -122,12 +125,13 @@ class Minimizer {
     const std::optional<Bytes> highest = Highest();
     if (!highest) return;
     const Bytes middle = Middle(*highest);
-    if (middle != incumbent_.lower_bound()) (void)Ask(middle);
+    if (middle != incumbent_.lower_bound()) (void)Ask(middle, price_);
   }
   // True if that found a plan.
   bool AskBelowThePlan() {
     const std::optional<Bytes> highest = Highest();
-    return highest && *highest != incumbent_.lower_bound() && Ask(*highest) == Verdict::kFound;
+    return highest && *highest != incumbent_.lower_bound() &&
+           Ask(*highest, price_) == Verdict::kFound;
   }
   // Further below the plan, by larger steps as long as they succeed. The middle has been asked.
   void StepDown() {
@@ -139,7 +143,7 @@ class Minimizer {
       step_ = std::max<Bytes>(1, std::min(step_, (*highest - middle) / 2));
       const Bytes capacity = decider_.heights.AtMost(*highest - step_);
       if (capacity <= middle || capacity == *highest) return;
-      if (Ask(capacity) != Verdict::kFound) {
+      if (Ask(capacity, price_) != Verdict::kFound) {
         step_ /= 2;
         return;
       }
@@ -159,7 +163,7 @@ class Minimizer {
   Incumbent& incumbent_;
   Budget& budget_;
   std::int64_t left_;       // Nodes.
-  std::int64_t price_ = 0;  // Nodes for one question.
+  std::int64_t price_ = 0;  // Nodes for one question, not at the bound.
   std::int64_t spent_ = 0;  // For the last one.
   Bytes step_ = 0;          // Below the plan, for the next question there.
   int in_vain_ = 0;         // Repairs since the last that lowered the plan.
