@@ -1,6 +1,7 @@
 // base/avx2.h -- kernels that are compiled twice: for any processor, and for those with AVX2.
 //
-// BERTH_AVX2, where it is defined, is the attribute of the second kind. Builds for size have one kind.
+// BERTH_AVX2, where it is defined, is the attribute of the second kind. Builds for size and for other
+// processors have the first alone.
 #ifndef BERTH_BASE_AVX2_H_
 #define BERTH_BASE_AVX2_H_
 
@@ -10,7 +11,7 @@
 namespace berth::internal {
 
 // Whether this processor runs the second kind.
-inline bool HasAvx2() { return __builtin_cpu_supports("avx2") != 0; }
+[[nodiscard]] inline bool HasAvx2() { return __builtin_cpu_supports("avx2") != 0; }
 
 }  // namespace berth::internal
 #endif

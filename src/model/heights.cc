@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMostBuffers = 4000;
 constexpr std::size_t kMostRanges = 2048;
-constexpr std::ptrdiff_t kMostLooksAhead = 24;
+constexpr std::ptrdiff_t kBuffersThatLookAhead = 24;
 
 // What all sizes and pins are multiples of.
 Bytes CommonFactor(const Instance& instance) {
@@ -64,7 +64,7 @@ Heights::Heights(const Instance& instance, Bytes highest, bool until_possible)
     const BufferIndex b = *next;
     // Now, or with one of those that follow. Sums are only ever added, so `wanted` would stay one.
     const auto reaches = [&](BufferIndex c) { return Contains(wanted - instance.size[c]); };
-    const bool looks_ahead = next - free.begin() < kMostLooksAhead;
+    const bool looks_ahead = next - free.begin() < kBuffersThatLookAhead;
     if (until_possible &&
         (Contains(wanted) || (looks_ahead && std::any_of(next, free.end(), reaches)))) {
       ranges_ = {{wanted, wanted}};

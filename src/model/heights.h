@@ -22,6 +22,7 @@ class Heights {
   Heights(const Instance& instance, Bytes highest);
   // Enough for AtMost(highest) and AtLeast(highest), and for nothing else: no more sums once `highest`
   // is one, which takes a dozen buffers where sizes are varied.
+  // Cost: at most that of all sums, and some looks for each buffer.
   [[nodiscard]] static Heights UntilPossible(const Instance& instance, Bytes highest);
 
   // The least possible height of at least `height`, or a bound below it.

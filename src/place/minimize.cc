@@ -4,10 +4,11 @@
 // Which capacity to ask about is a gamble. The bound itself settles everything if it works, and it
 // often does: on real tables the load is usually the optimum. Just below the plan is the easiest
 // improvement to find, and the only question whose "no" proves the plan optimal. The middle halves
-// what is open, whichever way it comes out. No search knows beforehand which of them is easy, so the
-// last two get the same number of nodes, and the bound four times as many: where it is the optimum, all
-// else is in vain, and where it is not, the others lose little. The number doubles when one of them gave
-// up and the others left most of the interval open. Nothing is ever concluded from giving up.
+// what is open, whichever way it comes out. No search knows beforehand which of them is easy. The other
+// two get the same number of nodes, and the questions from the bound upwards four times as many: where
+// the bound is the optimum, all else is in vain, and where it is not, the others lose little. The
+// numbers double when one of them gave up and the others left most of the interval open. Nothing is ever
+// concluded from giving up.
 //
 // A plan just below the present one is easy to find and gains little. From the second round on the
 // steps below the plan double as long as plans are found, and are halved when not. Where a round
@@ -32,7 +33,7 @@ using Verdict = SearchAnswer::Verdict;
 
 constexpr std::int64_t kFirstRoundNodes = 2000;
 constexpr std::int64_t kMostRoundNodes = std::int64_t{1} << 60;
-constexpr std::int64_t kTimesForBound = 4;
+constexpr std::int64_t kTimesForBound = 4;  // Twice the most times this is still a number.
 
 // An eighth of the interval between bound and plan has to be closed for a price to stay.
 constexpr Bytes kLeastShare = 8;
@@ -162,8 +163,9 @@ class Minimizer {
   const Decider& decider_;
   Incumbent& incumbent_;
   Budget& budget_;
-  std::int64_t left_;       // Nodes.
-  std::int64_t price_ = 0;  // Nodes for one question, not at the bound.
+  std::int64_t left_;  // Nodes.
+  std::int64_t price_ =
+      0;  // Nodes for one question; from the bound upwards, kTimesForBound of these.
   std::int64_t spent_ = 0;  // For the last one.
   Bytes step_ = 0;          // Below the plan, for the next question there.
   int in_vain_ = 0;         // Repairs since the last that lowered the plan.

@@ -350,8 +350,7 @@ class Walk {
   std::optional<Storage> culprit_;  // What was missing and could not come back,
   Storage wanted_ = 0;              // and what an operator of the order needed it for.
   Sequence sequence_;
-  std::int64_t cost_ =
-      0;  // Of repeats and returns in it; of what leaves for a return, nothing yet.
+  std::int64_t cost_ = 0;  // Of its repeats and returns, without what is written for those.
 };
 
 }  // namespace

@@ -55,14 +55,14 @@ constexpr int kPartOfStep = 4;
 constexpr int kLeastReduced = 50;
 constexpr int kMostReduced = 200;
 
-// Each once: every order is searched.
+// Each once, where it stands last: the last one is searched first.
 std::vector<Order> OrdersOf(const Graph& graph, const RecomputeOptions& options) {
-  std::vector<Order> orders;
-  for (const Order& order : options.orders) {
-    if (std::find(orders.begin(), orders.end(), order) == orders.end()) orders.push_back(order);
-  }
+  std::vector<Order> orders = options.orders;
   if (orders.empty()) orders.push_back(ProgramOrder(graph));
   if (options.fixed_order) orders.resize(1);
+  for (auto at = orders.begin(); at != orders.end();) {
+    at = std::find(at + 1, orders.end(), *at) != orders.end() ? orders.erase(at) : at + 1;
+  }
   return orders;
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -221,30 +222,47 @@ TEST(Heights, IncludeTheLeastHeight) {
   }
 }
 
+// Whether as many sums as are needed say the same of `highest` as all.
+bool AnswerTheSame(const Instance& instance, Bytes highest) {
+  const Heights all(instance, highest);
+  const Heights enough = Heights::UntilPossible(instance, highest);
+  return enough.AtMost(highest) == all.AtMost(highest) &&
+         enough.AtLeast(highest) == all.AtLeast(highest);
+}
+
 TEST(Heights, UntilPossibleAnswerTheSame) {
   ProblemKnobs knobs = AllKnobs();
+  knobs.window_chance = 0;  // With windows all heights count as possible.
+  int possible = 0;
+  int impossible = 0;
   for (const int most : {6, 60}) {
     knobs.max_buffers = most;
     for (const Bytes factor : {Bytes{1}, Bytes{64}, Bytes{1'000'003}}) {
-      ASSERT_TRUE(ForRandomProblems(56'000, 500, knobs, [&](const Problem& problem) {
-        const Instance instance = Compile(Scaled(problem, factor));
+      ASSERT_TRUE(ForRandomProblems(56'000, 500, knobs, [&](Problem problem) {
         Bytes sum = 0;
-        for (const Buffer& buffer : problem.buffers) sum += buffer.size * factor;
-        for (Bytes highest : {sum, sum / 2, sum / 3, sum / 7, Bytes{20}, Bytes{1}}) {
+        for (Buffer& buffer : problem.buffers) {  // Also with a common divisor.
+          buffer.size *= factor;
+          if (buffer.offset) *buffer.offset *= factor;
+          sum += buffer.size;
+        }
+        problem.capacity.reset();
+        const Instance instance = Compile(problem);
+        for (const Bytes about : {sum, sum / 2, sum / 3, sum / 7, Bytes{20}, Bytes{1}}) {
           for (const Bytes above : {0, 1, 2}) {
-            highest += above;
-            const Heights all(instance, highest);
-            const Heights enough = Heights::UntilPossible(instance, highest);
-            if (enough.AtMost(highest) != all.AtMost(highest) ||
-                enough.AtLeast(highest) != all.AtLeast(highest)) {
+            const Bytes highest = about + above;
+            if (!AnswerTheSame(instance, highest)) {
               return std::optional(std::to_string(highest) + " has another answer");
             }
+            ++(Heights::UntilPossible(instance, highest).AtMost(highest) == highest ? possible
+                                                                                    : impossible);
           }
         }
         return std::optional<std::string>();
       }));
     }
   }
+  EXPECT_GT(possible, 1000);
+  EXPECT_GT(impossible, 1000);
 }
 
 TEST(Heights, AreTheSumsOfSizes) {
@@ -282,7 +300,9 @@ TEST(Heights, LoseNoSumWhereThereAreTooMany) {
   }
   const Bytes total = std::accumulate(problem.buffers.begin(), problem.buffers.end(), Bytes{0},
                                       [](Bytes sum, const Buffer& b) { return sum + b.size; });
-  const Heights heights(Compile(problem), total);
+  const Instance instance = Compile(problem);
+  const Heights heights(instance, total);
+  for (Bytes part = 1; part < 60; ++part) EXPECT_TRUE(AnswerTheSame(instance, total / part));
   for (unsigned set = 0; set < (1U << 18); set += 97) {
     Bytes sum = 0;
     for (std::size_t i = 0; i < 18; ++i) {
@@ -291,6 +311,29 @@ TEST(Heights, LoseNoSumWhereThereAreTooMany) {
     ASSERT_EQ(heights.AtLeast(sum), sum);
     ASSERT_EQ(heights.AtMost(sum), sum);
   }
+}
+
+// Nothing is ever decided: of each round the bound gets four parts, the middle and the highest capacity one.
+TEST(Minimize, AsksMostAboutTheBound) {
+  Problem problem;
+  problem.buffers = {{"a", 0, 1, 1}};
+  Budget budget;
+  Incumbent incumbent(problem, 1, nullptr, budget);
+  incumbent.Offer({999}, "first");
+  std::map<Bytes, std::int64_t> nodes;
+  const Decider decider{Heights(1), 1,
+                        [&](Bytes capacity, std::int64_t node_limit) {
+                          nodes[capacity] += node_limit;
+                          SearchAnswer answer;
+                          answer.nodes = node_limit;
+                          return answer;
+                        },
+                        [] { return std::string_view("fake"); }};
+  // Ten rounds, each of twice the nodes of the one before: 6 * 2000 * (2^10 - 1).
+  EXPECT_TRUE(Minimize(decider, incumbent, 6 * 2000 * 1023, budget));
+  ASSERT_EQ(nodes.size(), 3U);
+  EXPECT_EQ(nodes[1], 4 * nodes[500]);
+  EXPECT_EQ(nodes[999], nodes[500]);
 }
 
 // One buffer, which may lie at any offset; what is found is at most a sixteenth below the plan, so

@@ -1,6 +1,6 @@
 // berth-lab suite olla: every experiment runs, says what it did and keeps its files.
+#include <algorithm>
 #include <filesystem>
-#include <map>
 #include <set>
 #include <string>
 #include <utility>

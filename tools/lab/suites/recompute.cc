@@ -99,12 +99,11 @@ Result<PlanAnswer> PlanAndVerify(const Graph& graph, const PlanOptions& options,
 
 // Over all orders or with first executions in `order`.
 Result<PlanAnswer> Ask(const Graph& graph, Bytes capacity, const std::optional<Order>& order,
-                       const std::vector<Order>& more, double limit) {
+                       double limit) {
   PlanOptions options;
   options.capacity = capacity;
   options.recompute = true;
   options.order = order;
-  options.more_orders = more;
   return PlanAndVerify(graph, options, limit);
 }
 
@@ -320,8 +319,8 @@ Result<void> Measure(Lab& lab, const std::string& key, const std::vector<GraphIn
       row.percent = percent;
       row.capacity = PercentOf(peak, percent);
       row.all = CostOfAll(network.graph);
-      row.any = BERTH_TRY(Ask(network.graph, row.capacity, {}, {order}, limits.own));
-      row.fixed = BERTH_TRY(Ask(network.graph, row.capacity, order, {}, limits.own));
+      row.any = BERTH_TRY(Ask(network.graph, row.capacity, {}, limits.own));
+      row.fixed = BERTH_TRY(Ask(network.graph, row.capacity, order, limits.own));
       for (const RecomputeBaselineInfo& info : RecomputeBaselines()) {
         row.others.push_back(
             BERTH_TRY(AskOther(network, info, row.capacity, order, limits.others)));
@@ -410,7 +409,7 @@ Result<void> MeasureJoint(Lab& lab, const GraphInput& priced, int percent, Bytes
   const Graph& graph = priced.graph;
   const std::string name = priced.name + ", " + std::to_string(percent) + " %";
   lab.Progress("joint, " + name);
-  const PlanAnswer again = BERTH_TRY(Ask(graph, capacity, {}, {}, limit));
+  const PlanAnswer again = BERTH_TRY(Ask(graph, capacity, {}, limit));
   const PlanAnswer spilled = BERTH_TRY(AskWithCopies(graph, capacity, {}, limit));
   const std::int64_t all = CostOfAll(graph);
   for (const int part : {2, 10, 50}) {
