@@ -161,20 +161,29 @@ class Planner {
   // The best sequence has no offsets: the least reduction with which there are some.
   Result<void> SearchWithLess() {
     int without = less_;
+    int reached = 0;  // Without a plan: with so much less a sequence was found.
+    std::uint64_t seed = options_.seed;
     for (const int less : kTighter) {
       if (budget_.Exhausted() || placer_.HasPlanWithin(search_.Enough())) return {};
       if (less <= without) continue;
       // Without a plan, four fifths of what the lowest offsets exceed the capacity by is the least to take
-      // away further.
+      // away further. Sequences for so much less are found sooner near those for a little less.
       const Wide further = Wide{placer_.LowestExcess()} * 8'000;
       if (!answer_.best && less < kTighter[std::size(kTighter) - 1] &&
           Wide{less - without} * options_.capacity < further) {
+        if (!placer_.MayGoOn()) continue;
+        if (!FindWithLess(less, ++seed, /*any=*/true)) break;
+        reached = less;
         continue;
       }
-      const std::optional<bool> placed = BERTH_TRY(PlaceWithLess(less));
+      const std::optional<bool> placed = BERTH_TRY(PlaceWithLess(less, options_.seed));
       if (!placed) break;
       if (*placed) return Approach(without, less);
       without = less;
+    }
+    while (reached > without && !answer_.best && placer_.MayGoOn()) {
+      const std::optional<bool> placed = BERTH_TRY(PlaceWithLess(reached, ++seed));
+      if (placed && *placed) return Approach(without, reached);
     }
     return placer_.PlaceAgainAtLast();
   }
@@ -187,7 +196,7 @@ class Planner {
       if (again) BERTH_TRY(placer_.PlaceAgain());
       again = true;
       const int less = with - (with - without) / kPartOfStep;
-      const std::optional<bool> placed = BERTH_TRY(PlaceWithLess(less));
+      const std::optional<bool> placed = BERTH_TRY(PlaceWithLess(less, options_.seed));
       if (!placed || !*placed) break;
       with = less;
     }
@@ -199,21 +208,19 @@ class Planner {
   }
   [[nodiscard]] Bytes CapacityWith(int less) const { return options_.capacity - LessBy(less); }
 
-  // With a capacity reduced by so many ten-thousandths. Nothing if one operator needs more, or if nothing
-  // is found.
-  Result<std::optional<bool>> PlaceWithLess(int less) {
+  // With a capacity reduced by so many ten-thousandths: the best sequence that is found, or any. False if one
+  // operator needs more, or if nothing is found.
+  bool FindWithLess(int less, std::uint64_t seed, bool any) {
     const Bytes capacity = CapacityWith(less);
-    if (capacity < answer_.least.bytes) return std::nullopt;
-    const Sequence start = search_.best()->sequence;
+    if (capacity < answer_.least.bytes || budget_.Exhausted()) return false;
+    if (search_.best()) start_ = search_.best()->sequence;
     const Sequence* const placed = placer_.placed() ? &*placer_.placed() : nullptr;
-    std::uint64_t seed = options_.seed;
-    const auto find = [&](Budget& part) {
-      search_.FindWithLess(capacity, start, placed, seed++, part);
-    };
-    InPart(kShareOfOthers, find);
-    // Without any plan, one with so much less is worth the rest of the time.
-    while (!search_.best() && !answer_.best && placer_.MayGoOn()) InPart(kShareWithoutPlan, find);
-    if (!search_.best()) return std::nullopt;
+    InPart(kShareOfOthers,
+           [&](Budget& part) { search_.FindWithLess(capacity, start_, placed, seed, any, part); });
+    return search_.best().has_value();
+  }
+  Result<std::optional<bool>> PlaceWithLess(int less, std::uint64_t seed) {
+    if (!FindWithLess(less, seed, /*any=*/false)) return std::nullopt;
     return BERTH_TRY(placer_.PlaceBest());
   }
 
@@ -264,6 +271,7 @@ class Planner {
   SequencePlacer placer_;
   int less_ = 0;               // The first search reduced the capacity by so many ten-thousandths.
   bool first_is_far_ = false;  // From having offsets: the first good sequence.
+  Sequence start_;             // Of searches with less memory: the last that was found.
   bool out_of_budget_ = false;
   bool out_of_memory_ = false;
 };

@@ -248,7 +248,7 @@ void SequenceSearch::Reduce(Bytes capacity, Sequence start, Budget& part) {
 }
 
 void SequenceSearch::FindWithLess(Bytes capacity, Sequence start, const Sequence* other,
-                                  std::uint64_t seed, Budget& part) {
+                                  std::uint64_t seed, bool any, Budget& part) {
   out_of_work_ = OutOfWork();
   if (!limited_) work_.left = std::max(work_.left, kDefaultWork / kPartOfLess);
   capacity_ = capacity;
@@ -259,7 +259,7 @@ void SequenceSearch::FindWithLess(Bytes capacity, Sequence start, const Sequence
     if (other != nullptr) Offer(*other);
     if (best_) start = best_->sequence;
     Effort effort = Effort::WithoutRepeats();
-    Exchange(std::move(start), seed, Enough(), Patience(), effort);
+    Exchange(std::move(start), seed, any ? kNoCost : Enough(), Patience(), effort);
   });
 }
 

@@ -54,9 +54,10 @@ class SequenceSearch {
   // Forgets what was found, for less memory. `start` is repaired for it, and what else is changed at random
   // starts from it.
   void Reduce(Bytes capacity, Sequence start, Budget& part);
-  // The same by changes at random alone, from `start`, or from `other` if that fits and costs less.
+  // The same by changes at random alone, from `start`, or from `other` if that fits and costs less; `any`:
+  // until a sequence fits.
   void FindWithLess(Bytes capacity, Sequence start, const Sequence* other, std::uint64_t seed,
-                    Budget& part);
+                    bool any, Budget& part);
   // Within the capacity of the options again, with these, one or more, the best last, as all that was found.
   void Restore(std::vector<Found> found);
   // Changes the best, or without any the order that exceeds the capacity least, until that costs no more
