@@ -5,10 +5,9 @@
 // often does: on real tables the load is usually the optimum. Just below the plan is the easiest
 // improvement to find, and the only question whose "no" proves the plan optimal. The middle halves
 // what is open, whichever way it comes out. No search knows beforehand which of them is easy. The other
-// two get the same number of nodes, and the questions from the bound upwards four times as many: where
-// the bound is the optimum, all else is in vain, and where it is not, the others lose little. The
-// numbers double when one of them gave up and the others left most of the interval open. Nothing is ever
-// concluded from giving up.
+// two get the same number of nodes, and the bound four times as many: where it is the optimum, all else
+// is in vain, and where it is not, the others lose little. The numbers double when one of them gave up
+// and the others left most of the interval open. Nothing is ever concluded from giving up.
 //
 // A plan just below the present one is easy to find and gains little. From the second round on the
 // steps below the plan double as long as plans are found, and are halved when not. Where a round
@@ -112,8 +111,8 @@ class Minimizer {
   // The bound first; as long as that is refuted and costs little, further above it.
   void AskFromBelow() {
     std::int64_t spent = 0;
-    const std::int64_t price = kTimesForBound * price_;
-    for (Bytes step = 0; spent < price && !Ended(); step = std::max<Bytes>(1, 2 * step)) {
+    for (Bytes step = 0; spent < price_ && !Ended(); step = std::max<Bytes>(1, 2 * step)) {
+      const std::int64_t price = step == 0 ? kTimesForBound * price_ : price_;
       const std::optional<Bytes> highest = Highest();
       if (!highest) return;
       const Bytes lowest = incumbent_.lower_bound();
@@ -163,9 +162,8 @@ class Minimizer {
   const Decider& decider_;
   Incumbent& incumbent_;
   Budget& budget_;
-  std::int64_t left_;  // Nodes.
-  std::int64_t price_ =
-      0;  // Nodes for one question; from the bound upwards, kTimesForBound of these.
+  std::int64_t left_;       // Nodes.
+  std::int64_t price_ = 0;  // Nodes for one question; for the bound, kTimesForBound of these.
   std::int64_t spent_ = 0;  // For the last one.
   Bytes step_ = 0;          // Below the plan, for the next question there.
   int in_vain_ = 0;         // Repairs since the last that lowered the plan.
