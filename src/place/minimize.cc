@@ -32,7 +32,7 @@ using Verdict = SearchAnswer::Verdict;
 
 constexpr std::int64_t kFirstRoundNodes = 2000;
 constexpr std::int64_t kMostRoundNodes = std::int64_t{1} << 60;
-constexpr std::int64_t kTimesForBound = 4;  // Twice the most times this is still a number.
+constexpr std::int64_t kTimesForBound = 4;  // 2 * kMostRoundNodes times this fits into 64 bits.
 
 // An eighth of the interval between bound and plan has to be closed for a price to stay.
 constexpr Bytes kLeastShare = 8;
