@@ -212,7 +212,7 @@ describe("a plan", () => {
     assert.match(await remedy.getAttribute("class"), /fits/);
     await replan(page, () => remedy.click());
     assert.match(await status(page), /^Fits 512 KiB/);
-    await page.getByRole("checkbox", { name: "8 bit" }).uncheck();
+    await replan(page, () => page.getByRole("checkbox", { name: "8 bit" }).uncheck());
     await limit("128KiB");
     const group = (title) => page.locator(".try > div").filter({ has: page.getByText(title) });
     const short = group("Not enough alone").getByRole("button", { name: /^8-bit elements needs/ });
